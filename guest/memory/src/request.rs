@@ -1,0 +1,149 @@
+//! What every request brings from the edge, and how one can be wrong.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::config::{MAX_SESSION_CHARS, SERVER_NAME};
+use crate::security::echo;
+use crate::store::StoreError;
+
+/// When a request is made, and under which session. Comes from the edge, so that everything behind it is deterministic.
+#[derive(Clone, Debug)]
+pub struct Moment {
+    now: Timestamp,
+    session: String,
+}
+
+impl Moment {
+    /// A clock that stands before 1970 counts as 1970; time is kept in milliseconds. An id that is longer than any host
+    /// should give out is cut: it is opaque, and lines of the journal are bounded.
+    pub fn new(now: Timestamp, session: &str) -> Self {
+        let millisecond = now.as_millisecond().max(0);
+        Self {
+            now: Timestamp::from_millisecond(millisecond).unwrap_or(Timestamp::UNIX_EPOCH),
+            session: session.chars().take(MAX_SESSION_CHARS).collect(),
+        }
+    }
+
+    /// Never before 1970; whole milliseconds. May be earlier than at the request before.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// The opaque id of the connection.
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+}
+
+/// Checks the settings that the person gave, a JSON object of strings. There are none yet.
+///
+/// # Errors
+///
+/// Names a setting that is unknown, or says that the document is not an object.
+pub fn check_settings(settings: &str) -> Result<(), String> {
+    match serde_json::from_str(settings) {
+        Ok(Value::Object(settings)) => match settings.keys().next() {
+            Some(key) => Err(format!(
+                "unknown setting {}; {SERVER_NAME} knows none",
+                echo(key)
+            )),
+            None => Ok(()),
+        },
+        Ok(_) => Err("settings must be an object of strings".to_owned()),
+        Err(error) => Err(format!(
+            "settings must be an object of strings, got malformed JSON: {error}"
+        )),
+    }
+}
+
+/// A request that gets an error instead of a result. (A tool that refuses is not one: it gives a result that says so.)
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RequestError {
+    /// No tool, prompt or completion reference has this name.
+    UnknownName(String),
+    /// Nothing is served under this URI.
+    UnknownResource {
+        /// As it was received.
+        uri: String,
+        /// Malformed, foreign, or no such entry.
+        reason: String,
+    },
+    /// It can't be understood; the text says why.
+    InvalidParams(String),
+    /// It failed here; the text says what, without internals.
+    Internal(String),
+}
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownName(name) => write!(f, "unknown name {name:?}"),
+            Self::UnknownResource { uri, reason } => {
+                write!(f, "unknown resource {uri:?}: {reason}")
+            }
+            Self::InvalidParams(text) | Self::Internal(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for RequestError {}
+
+impl From<StoreError> for RequestError {
+    fn from(error: StoreError) -> Self {
+        Self::Internal(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_before_1970_counts_as_1970() {
+        for now in [Timestamp::MIN, Timestamp::from_millisecond(-1).unwrap()] {
+            assert_eq!(Moment::new(now, "s").now(), Timestamp::UNIX_EPOCH);
+        }
+    }
+
+    #[test]
+    fn time_is_cut_to_milliseconds_as_the_journal_keeps_it() {
+        let now: Timestamp = "2026-11-30T10:00:00.123456789Z".parse().unwrap();
+        assert_eq!(
+            Moment::new(now, "s").now().to_string(),
+            "2026-11-30T10:00:00.123Z"
+        );
+        assert!(Moment::new(Timestamp::MAX, "s").now() <= Timestamp::MAX);
+    }
+
+    #[test]
+    fn settings_are_refused_by_name() {
+        assert_eq!(check_settings("{}"), Ok(()));
+        assert!(
+            check_settings(r#"{"embedder":"x"}"#)
+                .unwrap_err()
+                .contains("\"embedder\"")
+        );
+        for malformed in ["", "[]", "null", "{", "\"x\""] {
+            assert!(
+                check_settings(malformed)
+                    .unwrap_err()
+                    .contains("object of strings"),
+                "{malformed}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_endless_session_id_is_cut() {
+        assert_eq!(
+            Moment::new(Timestamp::UNIX_EPOCH, &"é".repeat(10_000))
+                .session()
+                .chars()
+                .count(),
+            MAX_SESSION_CHARS
+        );
+    }
+}

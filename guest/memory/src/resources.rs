@@ -1,0 +1,175 @@
+//! Resources: what an application may read. Each memory, and each search.
+
+use jiff::Timestamp;
+use serde_json::json;
+
+use crate::backend::{Memory, MemoryBackend};
+use crate::config::{Kind, PAGE_SIZE, TITLE_CHARS};
+use crate::render::{entry_uri, title};
+use crate::request::{Moment, RequestError};
+use crate::security::{ResourceUri, echo, parse_id, validate_resource_uri};
+use crate::tools::handle_search;
+
+/// Template of the URIs of single memories.
+pub const ENTRY_TEMPLATE: &str = "memory://entries/{id}";
+/// Template of the URIs of searches.
+pub const SEARCH_TEMPLATE: &str = "memory://search/{query}";
+/// What every resource is.
+pub const MIME_TYPE: &str = "text/plain";
+
+/// A family of resources.
+pub struct Template {
+    /// RFC 6570.
+    pub uri_template: &'static str,
+    /// Programmatic name.
+    pub name: &'static str,
+    /// Name for people.
+    pub title: &'static str,
+    /// One sentence.
+    pub description: &'static str,
+}
+
+/// All templates, in the order in which they are listed.
+pub const TEMPLATES: &[Template] = &[
+    Template {
+        uri_template: ENTRY_TEMPLATE,
+        name: "entry",
+        title: "A memory",
+        description: "The exact text of the memory with this id, such as m3",
+    },
+    Template {
+        uri_template: SEARCH_TEMPLATE,
+        name: "search",
+        title: "A search",
+        description: "What memory_search finds for this query",
+    },
+];
+
+/// A memory in the list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Descriptor {
+    /// Where to read it.
+    pub uri: String,
+    /// `Memory m3`.
+    pub name: String,
+    /// The start of its text.
+    pub title: String,
+    /// Its kind, which is all that a list has to say besides.
+    pub description: Kind,
+    /// Bytes of its text.
+    pub size: u64,
+    /// When it last changed.
+    pub last_modified: Timestamp,
+}
+
+/// A page of the list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page {
+    /// Newest first.
+    pub resources: Vec<Descriptor>,
+    /// Where the next page starts; none on the last.
+    pub next_cursor: Option<String>,
+}
+
+/// What cursors begin with: the version of what follows it, the id of the last memory shown. That stays true however
+/// many memories are added or forgotten.
+const CURSOR_VERSION: &str = "1.";
+
+/// Lists the memories, newest first, a page at a time.
+///
+/// # Errors
+///
+/// A cursor that was not given out here; a store that can't be read.
+pub fn list(backend: &mut MemoryBackend, cursor: Option<&str>) -> Result<Page, RequestError> {
+    let before = cursor.map(parse_cursor).transpose()?;
+    let mut entries = backend.entries_before(before)?.peekable();
+    let resources: Vec<&Memory> = entries.by_ref().take(PAGE_SIZE).collect();
+    let next_cursor = match resources.last() {
+        Some(last) if entries.peek().is_some() => Some(format!("{CURSOR_VERSION}m{}", last.id)),
+        _ => None,
+    };
+    Ok(Page {
+        resources: resources.into_iter().map(describe).collect(),
+        next_cursor,
+    })
+}
+
+fn parse_cursor(cursor: &str) -> Result<u64, RequestError> {
+    cursor
+        .strip_prefix(CURSOR_VERSION)
+        .and_then(parse_id)
+        .ok_or_else(|| {
+            RequestError::InvalidParams(format!(
+                "cursor {} was not given out by this server",
+                echo(cursor)
+            ))
+        })
+}
+
+fn describe(memory: &Memory) -> Descriptor {
+    Descriptor {
+        uri: entry_uri(memory.id),
+        name: format!("Memory m{}", memory.id),
+        title: title(&memory.text, TITLE_CHARS),
+        description: memory.kind,
+        size: memory.text.len() as u64,
+        last_modified: memory.modified_at,
+    }
+}
+
+/// A resource that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contents {
+    /// The exact text of a memory, or the reply of a search.
+    pub text: String,
+    /// When it last changed; none for a search.
+    pub last_modified: Option<Timestamp>,
+}
+
+/// Reads a resource.
+///
+/// # Errors
+///
+/// A URI that leads nowhere; a store that can't be read.
+pub fn read(
+    uri: &str,
+    backend: &mut MemoryBackend,
+    moment: &Moment,
+) -> Result<Contents, RequestError> {
+    let refuse = |reason: String| RequestError::UnknownResource {
+        uri: uri.to_owned(),
+        reason,
+    };
+    // What a malformed URI is told does not depend on whether the store can be read.
+    let checked =
+        validate_resource_uri(uri, |_| true).map_err(|error| refuse(error.to_string()))?;
+    match checked {
+        ResourceUri::Entry(id) => {
+            let memory = backend.get(id)?;
+            validate_resource_uri(uri, |_| memory.is_some())
+                .map_err(|error| refuse(error.to_string()))?;
+            match memory {
+                Some(memory) => Ok(Contents {
+                    text: memory.text.clone(),
+                    last_modified: Some(memory.modified_at),
+                }),
+                None => Err(refuse("there is no such memory".to_owned())),
+            }
+        }
+        ResourceUri::Search(query) => {
+            let reply = handle_search(&json!({ "query": query }), backend, moment);
+            if reply.is_error {
+                Err(RequestError::Internal(reply.text))
+            } else {
+                Ok(Contents {
+                    text: reply.text,
+                    last_modified: None,
+                })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "resources_tests.rs"]
+mod tests;

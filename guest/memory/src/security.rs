@@ -1,0 +1,29 @@
+//! The trust boundary: untrusted values in, checked types or a [`SecurityError`] out.
+//!
+//! Everything that a model or a client sends passes through here before anything acts on it. The schemas that tools
+//! publish are advice; these checks are the rule, and both are made from the bounds in [`crate::config`]. What is not
+//! understood is refused.
+
+mod args;
+mod error;
+mod uri;
+
+pub use args::{SaveArgs, SearchArgs, check_query, validate_save_args, validate_search_args};
+pub use error::SecurityError;
+pub(crate) use uri::parse_id;
+pub use uri::{ResourceUri, validate_resource_uri};
+
+use crate::config::ECHO_CHARS;
+
+/// A caller's value as it may stand in a message: on one line, and cut.
+pub fn echo(value: &str) -> String {
+    let quoted = |part: &str| format!("{part:?}");
+    match value.char_indices().nth(ECHO_CHARS) {
+        None => quoted(value),
+        Some((end, _)) => format!(
+            "{}… ({} characters)",
+            quoted(&value[..end]),
+            value.chars().count()
+        ),
+    }
+}

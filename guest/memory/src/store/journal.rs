@@ -1,0 +1,282 @@
+//! `journal.jsonl`: reading what it has gained, and appending to it.
+//!
+//! **Invariants.** The file is opened by its name in each call and never kept open, for another process may have
+//! replaced it. Nothing is remembered of its length: what other processes append is read before anything is done. What
+//! can't be used is set aside, counted and reported, and everything else is served.
+
+use std::io;
+
+use super::disk::{Access, Disk, DiskFile};
+use super::error::StoreError;
+use super::event::{Event, Header};
+use super::line::{MAX_LINE_BYTES, encode};
+use super::position::{HeaderState, Position, Sink, read_start};
+use super::reader::LineReader;
+use super::set_aside::{SET_ASIDE, SetAside, ends_with_newline};
+
+/// The file's name.
+pub const JOURNAL: &str = "journal.jsonl";
+
+/// What following the journal turns up, in order.
+#[derive(Debug, PartialEq)]
+pub enum Found {
+    /// It is not the file that was read before: all that was found in that one is void.
+    Reset,
+    /// Something happened.
+    Event(Event),
+    /// A line that can't be used mentions this id, so it must not be given out again.
+    Seen(u64),
+    /// The first line can't be used, and with it the record of which ids were given out.
+    HeaderLost,
+}
+
+/// Takes what is found. An event that contradicts those before it is refused, with the reason, and set aside.
+pub type Apply<'a> = &'a mut dyn FnMut(Found) -> Result<(), &'static str>;
+
+/// The journal of a store.
+#[derive(Default)]
+pub struct Journal {
+    /// `None` while there is no file, or nothing in it.
+    at: Option<Position>,
+    set_aside: SetAside,
+    /// Why nothing may be written any more, by this instance.
+    frozen: Option<String>,
+    warnings: Vec<String>,
+}
+
+impl Journal {
+    /// Reads what the file has gained since the last time; all of it if it is another file.
+    pub fn follow(&mut self, disk: &dyn Disk, apply: Apply<'_>) -> Result<(), StoreError> {
+        let mut file = match disk.open(JOURNAL, Access::Read) {
+            Ok(file) => file,
+            Err(_) if !disk.is_there() => return Err(StoreError::NoDirectory),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.reset(apply);
+                return Ok(());
+            }
+            Err(error) => return Err(StoreError::Read(error)),
+        };
+        self.catch_up(disk, file.as_mut(), apply).map_err(|error| {
+            // Read half, it counts as unread.
+            self.at = None;
+            let _ = apply(Found::Reset);
+            StoreError::from_read(error)
+        })
+    }
+
+    fn catch_up(
+        &mut self,
+        disk: &dyn Disk,
+        file: &mut dyn DiskFile,
+        apply: Apply<'_>,
+    ) -> io::Result<()> {
+        if !self.is_same(file)? {
+            self.reset(apply);
+        }
+        let mut position = match self.at.take() {
+            Some(position) => position,
+            None => match Position::open(file)? {
+                Some(position) => position,
+                None => return Ok(()),
+            },
+        };
+        let (damaged, gaps) = (position.damaged, position.gaps);
+        let mut sink = Sink {
+            disk,
+            apply,
+            set_aside: &mut self.set_aside,
+            warnings: &mut self.warnings,
+        };
+        position.read(file, &mut sink)?;
+        let (damaged, gaps) = (position.damaged - damaged, position.gaps - gaps);
+        if damaged > 0 {
+            self.warnings.push(format!(
+                "{JOURNAL}: {damaged} damaged line(s) can't be used; a copy is kept in {SET_ASIDE}, all else is served"
+            ));
+        }
+        if gaps > 0 {
+            self.warnings.push(format!(
+                "{JOURNAL}: at {gaps} place(s) lines are missing, repeated or out of order"
+            ));
+        }
+        self.at = Some(position);
+        Ok(())
+    }
+
+    /// Whether the file still is the one that was read, and has not lost any of that.
+    fn is_same(&self, file: &mut dyn DiskFile) -> io::Result<bool> {
+        let Some(position) = &self.at else {
+            return Ok(true);
+        };
+        let start = read_start(file, position.first_line.len())?;
+        Ok(start == position.first_line && file.size()? >= position.reader.offset)
+    }
+
+    fn reset(&mut self, apply: Apply<'_>) {
+        if self.at.take().is_some() {
+            // Refusing makes no sense here: nothing was asked.
+            let _ = apply(Found::Reset);
+        }
+    }
+
+    /// Whether anything may be written.
+    pub fn writable(&self) -> Result<(), StoreError> {
+        match &self.frozen {
+            Some(reason) => Err(StoreError::Frozen(reason.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether there is a journal yet.
+    pub fn exists(&self) -> bool {
+        self.at.is_some()
+    }
+
+    /// Starts the file with its header, durably.
+    pub fn create(&mut self, disk: &dyn Disk, header: Header) -> Result<(), StoreError> {
+        self.writable()?;
+        let mut file = disk
+            .open(JOURNAL, Access::Append)
+            .map_err(StoreError::Write)?;
+        let generation = header.generation.clone();
+        let (line, crc) =
+            encode(0, &Event::Journal(header)).map_err(|error| StoreError::Write(error.into()))?;
+        self.cut_torn(disk, file.as_mut())?;
+        self.write(file.as_mut(), 0, &line, true)?;
+        disk.sync_dir()
+            .map_err(|error| self.freeze("the directory could not be made durable", &error))?;
+        let reader = LineReader::starting_at(line.len() as u64);
+        let header = HeaderState::Settled;
+        self.at = Some(Position {
+            first_line: line,
+            generation,
+            reader,
+            chain: Some(crc),
+            header,
+            ..Position::default()
+        });
+        Ok(())
+    }
+
+    /// Adds an event, durably if asked. The journal must have been followed within the same call.
+    pub fn append(
+        &mut self,
+        disk: &dyn Disk,
+        event: &Event,
+        durable: bool,
+    ) -> Result<(), StoreError> {
+        self.writable()?;
+        let mut file = disk
+            .open(JOURNAL, Access::Append)
+            .map_err(StoreError::Write)?;
+        self.cut_torn(disk, file.as_mut())?;
+        let Some(position) = &self.at else {
+            return Err(StoreError::Changed);
+        };
+        let (mut line, crc) = encode(position.chain.unwrap_or(0), event)
+            .map_err(|error| StoreError::Write(error.into()))?;
+        if line.len() > MAX_LINE_BYTES {
+            return Err(StoreError::Write(io::Error::other(
+                "the line would be too long to be read again",
+            )));
+        }
+        let end = position.reader.offset;
+        if !ends_with_newline(file.as_mut()).map_err(StoreError::Write)? {
+            line.insert(0, b'\n');
+        }
+        self.write(file.as_mut(), end, &line, durable)?;
+        if let Some(position) = &mut self.at {
+            position.reader = LineReader::starting_at(end + line.len() as u64);
+            position.chain = Some(crc);
+        }
+        Ok(())
+    }
+
+    /// Appends bytes to a file that is `end` long. What fails is undone; what can't be undone freezes the journal.
+    fn write(
+        &mut self,
+        file: &mut dyn DiskFile,
+        end: u64,
+        bytes: &[u8],
+        durable: bool,
+    ) -> Result<(), StoreError> {
+        if file.size().map_err(StoreError::Write)? != end {
+            return Err(StoreError::Changed);
+        }
+        if let Err(error) = file.append(bytes) {
+            return Err(match file.set_len(end) {
+                Ok(()) => StoreError::Write(error),
+                Err(cut) => self.freeze("an interrupted write could not be undone", &cut),
+            });
+        }
+        if durable && let Err(error) = file.sync_data() {
+            // The system may have dropped what it could not write and call the file clean: a second sync would prove
+            // nothing. The line must go, or a retry would find it and call it saved.
+            let _ = file.set_len(end);
+            return Err(self.freeze("a write could not be made durable", &error));
+        }
+        Ok(())
+    }
+
+    fn freeze(&mut self, what: &str, error: &io::Error) -> StoreError {
+        let reason = format!("{what} ({error})");
+        self.frozen = Some(reason.clone());
+        StoreError::Frozen(reason)
+    }
+
+    /// Cuts off an interrupted write, after its bytes were set aside.
+    fn cut_torn(&mut self, disk: &dyn Disk, file: &mut dyn DiskFile) -> Result<(), StoreError> {
+        let size = file.size().map_err(StoreError::Write)?;
+        let (end, torn, generation) = match &mut self.at {
+            Some(position) => (
+                position.reader.offset,
+                std::mem::take(&mut position.torn),
+                position.generation.as_str(),
+            ),
+            // Not even the header was finished; unless somebody has written one meanwhile.
+            None => match Position::open(file).map_err(StoreError::from_read)? {
+                None => (
+                    0,
+                    read_start(file, MAX_LINE_BYTES).map_err(StoreError::Write)?,
+                    "unfinished",
+                ),
+                Some(_) => return Err(StoreError::Changed),
+            },
+        };
+        if torn.is_empty() {
+            return Ok(());
+        }
+        if size != end + torn.len() as u64 {
+            return Err(StoreError::Changed);
+        }
+        if let Err(error) = self.set_aside.keep(disk, generation, end, &torn) {
+            self.warnings
+                .push(format!("{SET_ASIDE}: can't be written ({error})"));
+        }
+        file.set_len(end).map_err(StoreError::Write)?;
+        self.warnings.push(format!(
+            "{JOURNAL}: {} bytes of an interrupted write were cut off",
+            torn.len()
+        ));
+        Ok(())
+    }
+
+    /// Lines that could not be used.
+    pub fn damaged(&self) -> u64 {
+        self.at.as_ref().map_or(0, |position| position.damaged)
+    }
+
+    /// Places where lines are missing, repeated or out of order.
+    pub fn gaps(&self) -> u64 {
+        self.at.as_ref().map_or(0, |position| position.gaps)
+    }
+
+    /// What the person who runs the server should know, each once.
+    pub fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
+    }
+}
+
+#[cfg(test)]
+#[path = "journal_tests.rs"]
+mod tests;

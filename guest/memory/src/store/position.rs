@@ -1,0 +1,210 @@
+//! Where we stand in the journal, and what its bytes turn out to be.
+//!
+//! **Invariant:** every byte that was passed is accounted for: it was part of an intact line, or it was set aside and
+//! counted. Bytes after the last newline are not passed until they are complete.
+
+use std::io;
+
+use super::disk::{Disk, DiskFile};
+use super::error::StoreError;
+use super::event::{Event, FORMAT};
+use super::journal::{Apply, Found, JOURNAL};
+use super::line::{Line, MAX_LINE_BYTES, decode, salvage};
+use super::reader::{LineReader, Piece};
+use super::set_aside::{SET_ASIDE, SetAside};
+
+/// Where we stand in the file.
+#[derive(Default)]
+pub(super) struct Position {
+    /// The first line as it is in the file: a file that starts otherwise is another one.
+    pub(super) first_line: Vec<u8>,
+    /// From the header, or made up where that is lost.
+    pub(super) generation: String,
+    pub(super) reader: LineReader,
+    /// Checksum of the last line; `None` where it is unknown, after damage.
+    pub(super) chain: Option<u32>,
+    /// Bytes after the last line that are not one: a write that was interrupted.
+    pub(super) torn: Vec<u8>,
+    pub(super) header: HeaderState,
+    /// Lines that were set aside.
+    pub(super) damaged: u64,
+    /// Places where lines are missing, repeated or out of order.
+    pub(super) gaps: u64,
+}
+
+/// Whether the header was met.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum HeaderState {
+    #[default]
+    Expected,
+    Settled,
+}
+
+/// Where the contents of the file go.
+pub(super) struct Sink<'a> {
+    pub(super) disk: &'a dyn Disk,
+    pub(super) apply: Apply<'a>,
+    pub(super) set_aside: &'a mut SetAside,
+    pub(super) warnings: &'a mut Vec<String>,
+}
+
+impl Position {
+    /// A position at the start of a file, or `None` if there is not even a whole line in it.
+    pub(super) fn open(file: &mut dyn DiskFile) -> io::Result<Option<Self>> {
+        let mut start = read_start(file, MAX_LINE_BYTES)?;
+        let text = start
+            .iter()
+            .position(|&byte| byte != b'\n')
+            .unwrap_or(start.len());
+        let newline = start[text..]
+            .iter()
+            .position(|&byte| byte == b'\n')
+            .map(|at| text + at + 1);
+        let line = &start[text..newline.map_or(start.len(), |end| end - 1)];
+        if newline.is_none() && start.len() < MAX_LINE_BYTES && complete(line).is_none() {
+            return Ok(None);
+        }
+        let header = salvage(line)
+            .0
+            .into_iter()
+            .find_map(|line| match line.event {
+                Event::Journal(header) => Some(header),
+                _ => None,
+            });
+        let generation = match header {
+            Some(header) if header.format > FORMAT => return Err(StoreError::newer(header.format)),
+            Some(header) => header.generation,
+            None => format!("damaged-{:08x}", crc32fast::hash(line)),
+        };
+        start.truncate(newline.unwrap_or(start.len()));
+        Ok(Some(Self {
+            first_line: start,
+            generation,
+            chain: Some(0),
+            ..Self::default()
+        }))
+    }
+
+    pub(super) fn read(&mut self, file: &mut dyn DiskFile, sink: &mut Sink<'_>) -> io::Result<()> {
+        let mut reader = self.reader.clone();
+        let rest = reader.read(file, |offset, piece| match piece {
+            Piece::Line(bytes) => self.line(offset, bytes, sink),
+            Piece::Long(bytes) => {
+                self.chain = None;
+                self.unusable(offset, bytes, true, sink);
+                self.settle_header(sink);
+            }
+            Piece::EndOfLong(bytes) => self.unusable(offset, bytes, false, sink),
+        })?;
+        self.torn = match complete(&rest).filter(|_| !reader.is_in_long_line()) {
+            Some((line, end)) => {
+                self.event(reader.offset, &rest[..end], line, sink);
+                reader.offset += end as u64;
+                rest[end..].to_vec()
+            }
+            None => rest,
+        };
+        self.reader = reader;
+        Ok(())
+    }
+
+    fn line(&mut self, offset: u64, bytes: &[u8], sink: &mut Sink<'_>) {
+        if bytes.is_empty() {
+            return;
+        }
+        let (lines, leftovers) = match decode(bytes) {
+            Ok(line) => (vec![line], false),
+            Err(_) => salvage(bytes),
+        };
+        if leftovers {
+            self.chain = None;
+            self.unusable(offset, bytes, true, sink);
+        }
+        for line in lines {
+            self.event(offset, bytes, line, sink);
+        }
+        self.settle_header(sink);
+    }
+
+    /// A line whose own checksum holds.
+    fn event(&mut self, offset: u64, bytes: &[u8], line: Line, sink: &mut Sink<'_>) {
+        if self.chain.is_some_and(|chain| chain != line.prev) {
+            self.gaps += 1;
+        }
+        self.chain = Some(line.crc);
+        let outcome = match (&line.event, self.header) {
+            (Event::Journal(_), HeaderState::Settled) => Err("a second header"),
+            _ => {
+                if matches!(line.event, Event::Journal(_)) {
+                    self.header = HeaderState::Settled;
+                }
+                (sink.apply)(Found::Event(line.event))
+            }
+        };
+        if let Err(reason) = outcome {
+            sink.warnings.push(format!(
+                "{JOURNAL}: the line at byte {offset} makes no sense: {reason}"
+            ));
+            self.unusable(offset, bytes, true, sink);
+        }
+    }
+
+    /// Bytes that say nothing; `starts` unless they are the rest of a line that was counted already.
+    fn unusable(&mut self, offset: u64, bytes: &[u8], starts: bool, sink: &mut Sink<'_>) {
+        self.damaged += u64::from(starts);
+        if let Err(error) = sink
+            .set_aside
+            .keep(sink.disk, &self.generation, offset, bytes)
+        {
+            sink.warnings
+                .push(format!("{SET_ASIDE}: can't be written ({error})"));
+        }
+        for id in ids_in(bytes) {
+            let _ = (sink.apply)(Found::Seen(id));
+        }
+    }
+
+    /// After the first line the header was met, or never will be.
+    fn settle_header(&mut self, sink: &mut Sink<'_>) {
+        if self.header == HeaderState::Expected {
+            self.header = HeaderState::Settled;
+            let _ = (sink.apply)(Found::HeaderLost);
+        }
+    }
+}
+
+/// The line that unterminated bytes begin with, if it can be verified: then only its newline is missing. And its length.
+fn complete(bytes: &[u8]) -> Option<(Line, usize)> {
+    let end = bytes.iter().rposition(|&byte| byte == b'}')? + 1;
+    Some((decode(&bytes[..end]).ok()?, end))
+}
+
+/// Up to `count` bytes from the start of a file.
+pub(super) fn read_start(file: &mut dyn DiskFile, count: usize) -> io::Result<Vec<u8>> {
+    let mut start = vec![0; count];
+    let mut filled = 0;
+    while filled < count {
+        match file.read_at(filled as u64, &mut start[filled..])? {
+            0 => break,
+            more => filled += more,
+        }
+    }
+    start.truncate(filled);
+    Ok(start)
+}
+
+/// The ids that the remains of a line name.
+fn ids_in(bytes: &[u8]) -> impl Iterator<Item = u64> {
+    const MEMBER: &str = "\"id\":\"m";
+    let text = String::from_utf8_lossy(bytes);
+    let ids: Vec<u64> = text
+        .match_indices(MEMBER)
+        .filter_map(|(at, _)| {
+            let digits = &text[at + MEMBER.len()..];
+            digits[..digits.find(|character: char| !character.is_ascii_digit())?]
+                .parse()
+                .ok()
+        })
+        .collect();
+    ids.into_iter()
+}
