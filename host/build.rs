@@ -1,0 +1,85 @@
+//! Builds the components for wasm32-wasip2, compiles them to native code and leaves both where `src/sandbox/code.rs`
+//! embeds them from. So `cargo build` alone gives one binary that starts without a compiler.
+
+#[path = "src/engine_config.rs"]
+mod engine_config;
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+const GUEST_TARGET: &str = "wasm32-wasip2";
+
+fn main() -> Result<()> {
+    let out_dir = PathBuf::from(env::var("OUT_DIR")?);
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .context("the host lies in a workspace")?
+        .to_owned();
+    for input in [
+        "guest",
+        "wit",
+        "Cargo.lock",
+        "Cargo.toml",
+        "host/src/engine_config.rs",
+        "host/build.rs",
+    ] {
+        println!(
+            "cargo::rerun-if-changed={}",
+            workspace.join(input).display()
+        );
+    }
+    let target = env::var("TARGET")?;
+    println!("cargo::rustc-env=PERSONAL_MEMORY_TARGET={target}");
+
+    let wasm = build_guest(&workspace, &out_dir, "memory")?;
+    let native = precompile(&wasm, &target)?;
+    fs::write(out_dir.join("memory.wasm"), wasm)?;
+    fs::write(out_dir.join("memory.native"), native)?;
+    Ok(())
+}
+
+/// Builds one component and returns it.
+fn build_guest(workspace: &Path, out_dir: &Path, package: &str) -> Result<Vec<u8>> {
+    // A target directory of its own: the outer cargo holds the lock of the usual one.
+    let target_dir = out_dir.join("guest");
+    let status = Command::new(env::var("CARGO")?)
+        .current_dir(workspace)
+        .args([
+            "build",
+            "--package",
+            package,
+            "--target",
+            GUEST_TARGET,
+            "--profile",
+            "component",
+            "--target-dir",
+        ])
+        .arg(&target_dir)
+        // Settings of the outer build that are meant for the host.
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .env_remove("CARGO_BUILD_TARGET")
+        .env_remove("RUSTC_WORKSPACE_WRAPPER")
+        .env_remove("RUSTC_WRAPPER")
+        .env("RUSTFLAGS", "-C target-feature=+simd128")
+        .status()
+        .context("cargo can't be started")?;
+    if !status.success() {
+        bail!(
+            "the component `{package}` doesn't build; if the target is missing: rustup target add {GUEST_TARGET}"
+        );
+    }
+    let file = target_dir
+        .join(GUEST_TARGET)
+        .join("component")
+        .join(format!("{package}.wasm"));
+    fs::read(&file).with_context(|| format!("{} was not built", file.display()))
+}
+
+fn precompile(wasm: &[u8], target: &str) -> Result<Vec<u8>> {
+    let engine = wasmtime::Engine::new(&engine_config::portable(target)?)?;
+    Ok(engine.precompile_component(wasm)?)
+}

@@ -1,0 +1,222 @@
+//! Options of a server, checked before anything is opened.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+
+use crate::sandbox::{
+    Code, DEFAULT_MAX_MEMORY, DEFAULT_TIMEOUT, Grant, Limits, MEMORY, Sandbox, SandboxConfig,
+};
+use crate::transport::stdio::DEFAULT_MAX_LINE_BYTES;
+
+/// The name under which a component sees its data directory.
+const DATA: &str = "data";
+
+/// Names a data directory when `--data-dir` does not.
+const DATA_DIR_VARIABLE: &str = "PERSONAL_MEMORY_DIR";
+
+const MIB: usize = 1 << 20;
+
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// Where the memory is kept. Default: $PERSONAL_MEMORY_DIR, else the platform's directory for application data.
+    /// Short for `--dir data=PATH`.
+    #[arg(long, value_name = "PATH")]
+    data_dir: Option<PathBuf>,
+
+    /// Let the component use a directory, as `/NAME`; with `:ro` it can only read. May be given several times.
+    #[arg(long = "dir", value_name = "NAME=PATH[:ro]")]
+    dirs: Vec<Grant>,
+
+    /// Configure the component. May be given several times.
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_setting)]
+    settings: Vec<(String, String)>,
+
+    /// Serve this WebAssembly component instead of the memory. It gets only the directories named with --dir and
+    /// --data-dir.
+    #[arg(long, value_name = "FILE.wasm")]
+    component: Option<PathBuf>,
+
+    /// Stop a call that takes longer than this many seconds; fractions are fine.
+    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_TIMEOUT.as_secs_f64(), value_parser = parse_seconds)]
+    timeout: f64,
+
+    /// Stop a call that wants more memory than this many MiB.
+    #[arg(long, value_name = "MIB", default_value_t = DEFAULT_MAX_MEMORY / MIB, value_parser = parse_mebibytes)]
+    max_memory: usize,
+
+    /// Refuse messages that are longer than this many bytes.
+    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_MAX_LINE_BYTES, value_parser = parse_line_bytes)]
+    pub(super) max_line_bytes: usize,
+
+    /// How much to say on standard error.
+    #[arg(long, value_name = "LEVEL", default_value = "warn")]
+    pub(super) log: LogLevel,
+}
+
+/// Levels of the program's own log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum LogLevel {
+    Off,
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+impl Options {
+    /// The component that is to be served.
+    fn code(&self) -> Code {
+        match &self.component {
+            Some(file) => Code::File(file.clone()),
+            None => MEMORY,
+        }
+    }
+
+    /// What the component is granted. The data directory is made if it is not there yet.
+    fn config(&self) -> Result<SandboxConfig> {
+        let mut grants = self.dirs.clone();
+        if let Some(path) = self.data_dir()? {
+            fs::create_dir_all(&path)
+                .with_context(|| format!("the data directory {} can't be made", path.display()))?;
+            grants.push(Grant {
+                name: DATA.to_owned(),
+                path,
+                read_only: false,
+            });
+        }
+        self.bare_config(grants)
+    }
+
+    fn bare_config(&self, grants: Vec<Grant>) -> Result<SandboxConfig> {
+        for (index, grant) in grants.iter().enumerate() {
+            if grants[..index].iter().any(|other| other.name == grant.name) {
+                bail!("the directory name `{}` is given twice", grant.name);
+            }
+        }
+        let mut settings = BTreeMap::new();
+        for (key, value) in &self.settings {
+            if settings.insert(key.clone(), value.clone()).is_some() {
+                bail!("the setting `{key}` is given twice");
+            }
+        }
+        let limits = Limits {
+            timeout: Duration::from_secs_f64(self.timeout),
+            max_memory: self.max_memory.saturating_mul(MIB),
+        };
+        Ok(SandboxConfig {
+            grants,
+            settings,
+            limits,
+        })
+    }
+
+    /// Where the memory is. A component from elsewhere gets a data directory only if the person names one: it must not
+    /// see the memory by default.
+    fn data_dir(&self) -> Result<Option<PathBuf>> {
+        if let Some(path) = &self.data_dir {
+            return Ok(Some(path.clone()));
+        }
+        if self.component.is_some() || self.dirs.iter().any(|grant| grant.name == DATA) {
+            return Ok(None);
+        }
+        if let Some(path) = std::env::var_os(DATA_DIR_VARIABLE).filter(|path| !path.is_empty()) {
+            let path = PathBuf::from(path);
+            if path.is_relative() {
+                bail!(
+                    "{DATA_DIR_VARIABLE} must be an absolute path, not {}",
+                    path.display()
+                );
+            }
+            return Ok(Some(path));
+        }
+        let directories = directories::ProjectDirs::from("", "", "personal-memory").context(
+            "there is no home directory to keep the memory in; name a place with --data-dir",
+        )?;
+        Ok(Some(directories.data_local_dir().to_owned()))
+    }
+
+    /// Makes the sandbox to serve from.
+    pub(super) fn sandbox(&self) -> Result<Sandbox> {
+        let config = self.config()?;
+        for grant in &config.grants {
+            tracing::info!("`/{}` is {}", grant.name, grant.path.display());
+        }
+        Sandbox::new(&self.code(), config)
+    }
+
+    /// Makes a sandbox that is only asked what it offers: nothing is granted to it, nothing on disk is touched.
+    pub(super) fn sandbox_without_grants(&self) -> Result<Sandbox> {
+        Sandbox::new(&self.code(), self.bare_config(Vec::new())?)
+    }
+}
+
+fn parse_setting(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err(format!("`{text}` is not of the form KEY=VALUE")),
+    }
+}
+
+/// A day. Whoever wants no deadline at all has a component that should report `needs` instead.
+const MAX_SECONDS: f64 = 86_400.0;
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= MAX_SECONDS => Ok(seconds),
+        _ => Err(format!(
+            "`{text}` is not a number of seconds over 0 and up to {MAX_SECONDS}"
+        )),
+    }
+}
+
+/// All that a 32-bit component can address.
+const MAX_MEBIBYTES: usize = 4096;
+
+fn parse_mebibytes(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(mebibytes) if (1..=MAX_MEBIBYTES).contains(&mebibytes) => Ok(mebibytes),
+        _ => Err(format!(
+            "`{text}` is not a number of MiB from 1 to {MAX_MEBIBYTES}"
+        )),
+    }
+}
+
+/// The shortest useful limit for a line; `initialize` alone takes a few hundred bytes.
+const MIN_LINE_BYTES: usize = 1024;
+
+fn parse_line_bytes(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(bytes) if bytes >= MIN_LINE_BYTES => Ok(bytes),
+        _ => Err(format!(
+            "`{text}` is not a number of bytes from {MIN_LINE_BYTES} up"
+        )),
+    }
+}
+
+/// Sends the program's log to standard error, the only place where it may go.
+pub(super) fn start_logging(level: LogLevel) {
+    use std::io::IsTerminal;
+    use tracing::level_filters::LevelFilter;
+
+    let filter = match level {
+        LogLevel::Off => LevelFilter::OFF,
+        LogLevel::Error => LevelFilter::ERROR,
+        LogLevel::Warn => LevelFilter::WARN,
+        LogLevel::Info => LevelFilter::INFO,
+        LogLevel::Debug => LevelFilter::DEBUG,
+        LogLevel::Trace => LevelFilter::TRACE,
+    };
+    tracing_subscriber::fmt()
+        .with_max_level(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_target(false)
+        .without_time()
+        .init();
+}

@@ -1,0 +1,27 @@
+//! The host of personal-memory: runs a WebAssembly component that says what a memory *is*, and carries it to MCP clients.
+//!
+//! # Layout
+//!
+//! In the order in which a request passes them; no room calls backwards.
+//!
+//! - [`cli`]: the command line.
+//! - [`transport`]: bytes in, bytes out: lines of standard input and output.
+//! - [`jsonrpc`]: the envelope; knows no method names.
+//! - [`protocol`]: eras, lifecycle and methods of the Model Context Protocol; where failures become error responses.
+//! - [`convert`]: JSON to and from the types of the contract in `wit/`; the only room that knows both.
+//! - [`sandbox`]: runs the component under its limits; the only room that names wasmtime.
+//!
+//! The host knows nothing of memories. It serves whatever component exports the contract's interfaces.
+
+pub mod cli;
+pub mod transport;
+
+pub mod jsonrpc;
+
+pub mod protocol;
+
+pub mod convert;
+
+pub mod sandbox;
+
+mod engine_config;

@@ -1,0 +1,20 @@
+//! The Model Context Protocol between transport and component: eras, lifecycle, the table of methods, and the one place
+//! where failures become error responses.
+//!
+//! A transport hands each message to its connection's [`Session`] and does what the returned [`Step`] says. That is the
+//! whole door: this room knows no transport, and no transport knows a method.
+//!
+//! Two eras are served side by side and told apart **per message** (see [`scope`]): *legacy* revisions open with
+//! `initialize` and keep a little state, the *modern* one carries everything in each request.
+
+mod error;
+mod lifecycle;
+mod methods;
+mod notify;
+mod scope;
+mod session;
+mod version;
+
+pub use self::notify::Outbox;
+pub use self::session::{PendingCall, Session, Step};
+pub use self::version::Version;

@@ -1,0 +1,99 @@
+//! MCP's own error codes, and how a failed call becomes an error response.
+
+use serde_json::{Value, json};
+
+use super::version::Version;
+use crate::convert::Unusable;
+use crate::jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, shorten};
+use crate::sandbox::CallError;
+use crate::sandbox::bindings::personal_memory::mcp::types::{
+    ClientCapabilities, Error as ComponentError,
+};
+
+/// Nothing is served under this URI; before 2026-07-28, which uses [`INVALID_PARAMS`] for it and forbids this code.
+const RESOURCE_NOT_FOUND: i64 = -32002;
+/// The request needs a capability that the client does not declare (2026-07-28).
+const MISSING_CLIENT_CAPABILITY: i64 = -32021;
+/// The request names a revision that is not served per request (2026-07-28).
+const UNSUPPORTED_VERSION: i64 = -32022;
+
+/// The response to a call that gave no outcome. The one place where that is decided.
+pub(super) fn from_call(error: CallError, version: Version) -> RpcError {
+    match error {
+        CallError::Refused(refusal) => from_component(refusal, version),
+        CallError::Abnormal(abnormal) => RpcError::new(INTERNAL_ERROR, abnormal.to_string()),
+        CallError::NotExported(interface) => {
+            RpcError::new(METHOD_NOT_FOUND, format!("this server has no {interface}"))
+        }
+    }
+}
+
+fn from_component(error: ComponentError, version: Version) -> RpcError {
+    match error {
+        ComponentError::UnknownName(name) => {
+            RpcError::invalid_params(format!("unknown name: {}", shorten(&name)))
+        }
+        ComponentError::InvalidParams(reason) => RpcError::invalid_params(reason),
+        ComponentError::UnknownResource(unknown) => {
+            let code = if version.is_modern() {
+                INVALID_PARAMS
+            } else {
+                RESOURCE_NOT_FOUND
+            };
+            RpcError::new(code, format!("resource not found: {}", unknown.reason))
+                .with_data(json!({"uri": unknown.uri}))
+        }
+        ComponentError::MissingCapability(missing) => missing_capability(missing, version),
+        ComponentError::Internal(reason) => RpcError::new(INTERNAL_ERROR, reason),
+    }
+}
+
+/// The response when a component returned something that is no MCP. The details are for its author, in the log.
+pub(super) fn from_unusable(Unusable(reason): Unusable) -> RpcError {
+    tracing::error!("the component returned something unusable: {reason}");
+    RpcError::new(
+        INTERNAL_ERROR,
+        "the component returned something that can't be sent; standard error has the details",
+    )
+}
+
+/// The response to a request that names a revision which is not served per request.
+pub(super) fn unsupported_version(requested: &str) -> RpcError {
+    let supported = Version::MODERN.map(Version::as_str);
+    RpcError::new(
+        UNSUPPORTED_VERSION,
+        format!("unsupported protocol version: {}", shorten(requested)),
+    )
+    .with_data(json!({"supported": supported, "requested": requested}))
+}
+
+pub(super) fn method_not_found(method: &str) -> RpcError {
+    RpcError::new(
+        METHOD_NOT_FOUND,
+        format!("method not found: {}", shorten(method)),
+    )
+}
+
+fn missing_capability(missing: ClientCapabilities, version: Version) -> RpcError {
+    let names = [
+        (ClientCapabilities::ELICITATION_FORM, "elicitation"),
+        (ClientCapabilities::ELICITATION_URL, "elicitation"),
+        (ClientCapabilities::SAMPLING, "sampling"),
+        (ClientCapabilities::SAMPLING_TOOLS, "sampling"),
+        (ClientCapabilities::ROOTS, "roots"),
+    ];
+    let mut required = serde_json::Map::new();
+    for (capability, name) in names {
+        if missing.contains(capability) {
+            required.insert(name.to_owned(), Value::Object(serde_json::Map::new()));
+        }
+    }
+    let list = required.keys().cloned().collect::<Vec<_>>().join(", ");
+    let message = format!("the client does not declare a capability that this needs: {list}");
+    if version.is_modern() {
+        RpcError::new(MISSING_CLIENT_CAPABILITY, message)
+            .with_data(json!({"requiredCapabilities": required}))
+    } else {
+        RpcError::invalid_params(message)
+    }
+}

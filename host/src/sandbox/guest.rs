@@ -1,0 +1,161 @@
+//! What the host keeps for one instance: the WASI view with its grants, the limits, and where notifications go.
+
+use std::sync::Arc;
+
+use wasmtime::ResourceLimiter;
+use wasmtime::component::{HasData, Linker, ResourceTable};
+use wasmtime_wasi::cli::{WasiCli, WasiCliView as _};
+use wasmtime_wasi::filesystem::{WasiFilesystem, WasiFilesystemView as _};
+use wasmtime_wasi::p2::bindings::{cli, filesystem, random};
+use wasmtime_wasi::random::{WasiRandom, WasiRandomView as _};
+use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxView, WasiView};
+
+use super::bindings::personal_memory::mcp::notifications;
+use super::bindings::personal_memory::mcp::types::LogLevel;
+use super::output::GuestOutput;
+use super::{Limits, Notifier, SandboxConfig};
+
+/// A component's table elements (function pointers, mostly). A large Rust program has some thousands.
+const MAX_TABLE_ELEMENTS: usize = 1_000_000;
+
+/// The data of a wasmtime `Store`.
+pub(super) struct Guest {
+    wasi: WasiCtx,
+    table: ResourceTable,
+    output: GuestOutput,
+    pub(super) limiter: Limiter,
+    /// Where the current call's notifications go; absent when nobody listens.
+    pub(super) notifier: Option<Arc<dyn Notifier>>,
+}
+
+impl Guest {
+    /// A guest that has what was granted and nothing else: no environment, no arguments, no network, empty input.
+    pub(super) fn new(config: &SandboxConfig) -> wasmtime::Result<Guest> {
+        let output = GuestOutput::new();
+        let mut wasi = WasiCtx::builder();
+        wasi.stdout(output.clone()).stderr(output.clone());
+        for grant in &config.grants {
+            let permissions = if grant.read_only {
+                FsPerms::ReadOnly
+            } else {
+                FsPerms::ReadWrite
+            };
+            wasi.preopened_dir(&grant.path, format!("/{}", grant.name), permissions)
+                .map_err(|error| {
+                    error.context(format!(
+                        "the directory {} (`{}`) can't be opened",
+                        grant.path.display(),
+                        grant.name
+                    ))
+                })?;
+        }
+        Ok(Guest {
+            wasi: wasi.build(),
+            table: ResourceTable::new(),
+            output,
+            limiter: Limiter {
+                limits: config.limits.clone(),
+            },
+            notifier: None,
+        })
+    }
+
+    /// A new call starts.
+    pub(super) fn begin_call(&mut self, notifier: Option<Arc<dyn Notifier>>) {
+        self.output.refill();
+        self.notifier = notifier;
+    }
+}
+
+impl WasiView for Guest {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView {
+            ctx: &mut self.wasi,
+            table: &mut self.table,
+        }
+    }
+}
+
+/// Says no to growth beyond the limits.
+pub(super) struct Limiter {
+    limits: Limits,
+}
+
+/// A guest wanted more memory than it may have.
+#[derive(Debug)]
+pub(super) struct MemoryCap(pub(super) usize);
+
+impl std::fmt::Display for MemoryCap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "memory would grow over {} bytes", self.0)
+    }
+}
+
+impl std::error::Error for MemoryCap {}
+
+impl ResourceLimiter for Limiter {
+    fn memory_growing(
+        &mut self,
+        _: usize,
+        desired: usize,
+        _: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let cap = self.limits.max_memory;
+        // An error and not a refusal: the guest would abort anyway, and this way the reason is known.
+        if desired > cap {
+            Err(wasmtime::Error::from(MemoryCap(cap)))
+        } else {
+            Ok(true)
+        }
+    }
+
+    fn table_growing(
+        &mut self,
+        _: usize,
+        desired: usize,
+        _: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        Ok(desired <= MAX_TABLE_ELEMENTS)
+    }
+}
+
+/// Everything that a component can import. WASI is linked interface by interface: what is not named here does not exist
+/// for a component, sockets and HTTP above all.
+pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
+    // io, clocks, secure random, standard streams
+    wasmtime_wasi::p2::add_to_linker_proxy_interfaces_async(linker)?;
+    filesystem::types::add_to_linker::<Guest, WasiFilesystem>(linker, Guest::filesystem)?;
+    filesystem::preopens::add_to_linker::<Guest, WasiFilesystem>(linker, Guest::filesystem)?;
+    random::insecure::add_to_linker::<Guest, WasiRandom>(linker, Guest::random)?;
+    random::insecure_seed::add_to_linker::<Guest, WasiRandom>(linker, Guest::random)?;
+    // Present because every program built for WASI names them; all empty.
+    cli::environment::add_to_linker::<Guest, WasiCli>(linker, Guest::cli)?;
+    cli::exit::add_to_linker::<Guest, WasiCli>(linker, Guest::cli)?;
+    cli::terminal_input::add_to_linker::<Guest, WasiCli>(linker, Guest::cli)?;
+    cli::terminal_output::add_to_linker::<Guest, WasiCli>(linker, Guest::cli)?;
+    cli::terminal_stdin::add_to_linker::<Guest, WasiCli>(linker, Guest::cli)?;
+    cli::terminal_stdout::add_to_linker::<Guest, WasiCli>(linker, Guest::cli)?;
+    cli::terminal_stderr::add_to_linker::<Guest, WasiCli>(linker, Guest::cli)?;
+    notifications::add_to_linker::<Guest, HasNotifications>(linker, |guest| guest)?;
+    Ok(())
+}
+
+struct HasNotifications;
+
+impl HasData for HasNotifications {
+    type Data<'a> = &'a mut Guest;
+}
+
+impl notifications::Host for Guest {
+    fn progress(&mut self, done: f64, total: Option<f64>, message: Option<String>) {
+        if let Some(notifier) = &self.notifier {
+            notifier.progress(done, total, message);
+        }
+    }
+
+    fn log(&mut self, level: LogLevel, logger: Option<String>, data: String) {
+        if let Some(notifier) = &self.notifier {
+            notifier.log(level, logger, &data);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Where a guest's standard output and error go: to the process's standard *error*, a bounded amount per call. The
+//! process's standard output is the transport, and nothing in a guest can reach it.
+
+use std::io::{self, Write};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+
+use tokio::io::AsyncWrite;
+use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
+
+/// Bytes that a guest may print per call. Generous for diagnostics, and less than the 64 KiB that fit in a pipe: a
+/// client that never reads our standard error is not made to block us by a chatty guest in one call.
+const BYTES_PER_CALL: usize = 32 * 1024;
+
+/// A stream that a guest prints to.
+#[derive(Clone)]
+pub(super) struct GuestOutput {
+    /// Bytes left in this call; `usize::MAX` once the guest was told off.
+    left: Arc<AtomicUsize>,
+}
+
+const SILENCED: usize = usize::MAX;
+
+impl GuestOutput {
+    pub(super) fn new() -> GuestOutput {
+        GuestOutput {
+            left: Arc::new(AtomicUsize::new(BYTES_PER_CALL)),
+        }
+    }
+
+    /// A new call starts.
+    pub(super) fn refill(&self) {
+        self.left.store(BYTES_PER_CALL, Ordering::Relaxed);
+    }
+
+    fn print(&self, bytes: &[u8]) {
+        let left = self.left.load(Ordering::Relaxed);
+        if left == SILENCED {
+            return;
+        }
+        let mut stderr = io::stderr().lock();
+        // Nothing can be done, or told, when standard error is gone.
+        let _ = stderr.write_all(&bytes[..bytes.len().min(left)]);
+        if bytes.len() <= left {
+            self.left.store(left - bytes.len(), Ordering::Relaxed);
+        } else {
+            let _ = writeln!(
+                stderr,
+                "\n(the component printed more than {BYTES_PER_CALL} bytes; the rest is dropped)"
+            );
+            self.left.store(SILENCED, Ordering::Relaxed);
+        }
+    }
+}
+
+impl IsTerminal for GuestOutput {
+    fn is_terminal(&self) -> bool {
+        false
+    }
+}
+
+impl StdoutStream for GuestOutput {
+    fn async_stream(&self) -> Box<dyn AsyncWrite + Send + Sync> {
+        Box::new(self.clone())
+    }
+}
+
+impl AsyncWrite for GuestOutput {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.print(bytes);
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
