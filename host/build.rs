@@ -64,7 +64,7 @@ fn build_guest(workspace: &Path, out_dir: &Path, package: &str) -> Result<Vec<u8
         .env_remove("CARGO_BUILD_TARGET")
         .env_remove("RUSTC_WORKSPACE_WRAPPER")
         .env_remove("RUSTC_WRAPPER")
-        .env("RUSTFLAGS", "-C target-feature=+simd128")
+        .env("RUSTFLAGS", guest_rustflags(workspace))
         .status()
         .context("cargo can't be started")?;
     if !status.success() {
@@ -77,6 +77,23 @@ fn build_guest(workspace: &Path, out_dir: &Path, package: &str) -> Result<Vec<u8
         .join("component")
         .join(format!("{package}.wasm"));
     fs::read(&file).with_context(|| format!("{} was not built", file.display()))
+}
+
+/// SIMD, which WebAssembly has to be asked for, and no directory of the builder's in messages of panics.
+fn guest_rustflags(workspace: &Path) -> String {
+    let mut flags = vec!["-Ctarget-feature=+simd128".to_owned()];
+    let cargo_home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let cargo_home = cargo_home.or_else(|| Some(env::home_dir()?.join(".cargo")));
+    for (directory, name) in [(Some(workspace.to_owned()), "."), (cargo_home, "cargo")] {
+        if let Some(directory) = directory
+            .as_ref()
+            .and_then(|path| path.to_str())
+            .filter(|path| !path.contains(' '))
+        {
+            flags.push(format!("--remap-path-prefix={directory}={name}"));
+        }
+    }
+    flags.join(" ")
 }
 
 fn precompile(wasm: &[u8], target: &str) -> Result<Vec<u8>> {

@@ -74,24 +74,22 @@ pub enum Message {
     Notification(Notification),
     /// Answers a request of ours; we send none yet, so it is ignored.
     Response,
-}
-
-/// What is wrong with a message, and whom to tell.
-#[derive(Debug)]
-pub struct Malformed {
-    /// The id, where it could be read.
-    pub id: Option<Id>,
-    /// What is wrong.
-    pub error: RpcError,
+    /// Is none of these.
+    Malformed {
+        /// The id, where it could be read.
+        id: Option<Id>,
+        /// What is wrong.
+        error: RpcError,
+    },
 }
 
 /// The content of one line.
 #[derive(Debug)]
 pub enum Incoming {
-    /// An object.
-    Single(Result<Message, Malformed>),
+    /// An object, or what was taken for one.
+    Single(Message),
     /// An array of objects; only one protocol revision has those. Never empty.
-    Batch(Vec<Result<Message, Malformed>>),
+    Batch(Vec<Message>),
 }
 
 /// The `error` member of a response.
@@ -210,96 +208,91 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// Reads one line. Never fails as a whole: what is wrong is part of the result, so that it can be answered.
+/// Reads one line. Never fails: what is wrong is part of the result, so that it can be answered.
 pub fn parse(line: &[u8]) -> Incoming {
     let text = match std::str::from_utf8(line) {
         Ok(text) => text,
         Err(error) => {
-            let message = format!(
-                "the message is not UTF-8: bad byte at offset {}",
-                error.valid_up_to()
-            );
-            return Incoming::Single(Err(nameless(PARSE_ERROR, message)));
+            let offset = error.valid_up_to();
+            let message = format!("the message is not UTF-8: bad byte at offset {offset}");
+            return Incoming::Single(nameless(RpcError::new(PARSE_ERROR, message)));
         }
     };
-    if text.trim_start().starts_with('[') {
-        return parse_batch(text);
+    if !text.trim_start().starts_with('[') {
+        return Incoming::Single(parse_message(text));
     }
-    Incoming::Single(parse_message(text))
-}
-
-fn parse_batch(text: &str) -> Incoming {
     match serde_json::from_str::<Vec<&RawValue>>(text) {
         Ok(members) if members.is_empty() => {
-            Incoming::Single(Err(nameless(INVALID_REQUEST, "a batch must not be empty")))
+            let error = RpcError::new(INVALID_REQUEST, "a batch must not be empty");
+            Incoming::Single(nameless(error))
         }
-        Ok(members) => Incoming::Batch(
-            members
-                .into_iter()
-                .map(|member| parse_message(member.get()))
-                .collect(),
-        ),
-        Err(error) => Incoming::Single(Err(nameless(
-            PARSE_ERROR,
-            format!("the message is not JSON: {error}"),
-        ))),
+        Ok(members) => {
+            let messages = members.iter().map(|member| parse_message(member.get()));
+            Incoming::Batch(messages.collect())
+        }
+        Err(error) => {
+            let message = format!("the message is not JSON: {error}");
+            Incoming::Single(nameless(RpcError::new(PARSE_ERROR, message)))
+        }
     }
 }
 
-fn parse_message(text: &str) -> Result<Message, Malformed> {
-    let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| {
-        // Well-formed JSON fails here in two ways: it is no object, or it has a member twice.
-        if error.is_data() && text.trim_start().starts_with('{') {
-            nameless(
-                INVALID_REQUEST,
-                format!("the message can't be read: {error}"),
-            )
-        } else {
-            nameless(
-                PARSE_ERROR,
-                format!("the message is not a JSON object: {error}"),
-            )
-        }
-    })?;
+fn parse_message(text: &str) -> Message {
+    let envelope = match read_envelope(text) {
+        Ok(envelope) => envelope,
+        Err(error) => return nameless(error),
+    };
     let Some(raw_id) = envelope.id else {
         return parse_without_id(&envelope);
     };
     let Some(id) = Id::from_raw(raw_id) else {
-        let message = format!(
-            "a request id must be a string or an integer, not {}",
-            shorten(raw_id.get())
-        );
-        return Err(nameless(INVALID_REQUEST, message));
+        let got = shorten(raw_id.get());
+        let message = format!("a request id must be a string or an integer, not {got}");
+        return nameless(RpcError::new(INVALID_REQUEST, message));
     };
     if envelope.method.is_none() && (envelope.result.is_some() || envelope.error.is_some()) {
-        return Ok(Message::Response);
+        return Message::Response;
     }
-    let fail = |error| Malformed {
-        id: Some(id.clone()),
-        error,
-    };
-    let method = read_head(&envelope).map_err(fail)?;
-    let params = read_params(envelope.params).map_err(fail)?;
-    Ok(Message::Request(Request { id, method, params }))
+    let request =
+        read_head(&envelope).and_then(|method| Ok((method, read_params(envelope.params)?)));
+    match request {
+        Ok((method, params)) => Message::Request(Request { id, method, params }),
+        Err(error) => Message::Malformed {
+            id: Some(id),
+            error,
+        },
+    }
 }
 
 /// A message without an id is a notification if it names a method, however odd the rest of it is, and those are never
 /// answered. Anything else without an id is no message.
-fn parse_without_id(envelope: &Envelope<'_>) -> Result<Message, Malformed> {
-    match envelope
-        .method
-        .map(|method| serde_json::from_str::<String>(method.get()))
-    {
-        Some(Ok(method)) => Ok(Message::Notification(Notification {
-            method,
-            params: read_params(envelope.params).unwrap_or_default(),
-        })),
-        Some(Err(_)) => Err(nameless(INVALID_REQUEST, "`method` must be a string")),
-        None => Err(nameless(
-            INVALID_REQUEST,
-            "the message has neither `id` nor `method`",
-        )),
-    }
+fn parse_without_id(envelope: &Envelope<'_>) -> Message {
+    let wrong = |what| nameless(RpcError::new(INVALID_REQUEST, what));
+    let Some(method) = envelope.method else {
+        return wrong("the message has neither `id` nor `method`");
+    };
+    let Ok(method) = serde_json::from_str(method.get()) else {
+        return wrong("`method` must be a string");
+    };
+    let params = read_params(envelope.params).unwrap_or_default();
+    Message::Notification(Notification { method, params })
+}
+
+fn read_envelope(text: &str) -> Result<Envelope<'_>, RpcError> {
+    serde_json::from_str(text).map_err(|error| {
+        // Well-formed JSON fails here in two ways: it is no object, or it has a member twice.
+        if error.is_data() && text.trim_start().starts_with('{') {
+            RpcError::new(
+                INVALID_REQUEST,
+                format!("the message can't be read: {error}"),
+            )
+        } else {
+            RpcError::new(
+                PARSE_ERROR,
+                format!("the message is not a JSON object: {error}"),
+            )
+        }
+    })
 }
 
 fn read_head(envelope: &Envelope<'_>) -> Result<String, RpcError> {
@@ -335,11 +328,9 @@ fn read_params(params: Option<&RawValue>) -> Result<Map<String, Value>, RpcError
         .map_err(|error| RpcError::invalid_params(format!("`params` must be an object: {error}")))
 }
 
-fn nameless(code: i64, message: impl Into<String>) -> Malformed {
-    Malformed {
-        id: None,
-        error: RpcError::new(code, message),
-    }
+/// Something whose id could not be read.
+fn nameless(error: RpcError) -> Message {
+    Message::Malformed { id: None, error }
 }
 
 /// Enough of a value to recognise it by.
@@ -357,10 +348,18 @@ pub fn shorten(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn single(line: &str) -> Result<Message, Malformed> {
+    fn single(line: &str) -> Message {
         match parse(line.as_bytes()) {
             Incoming::Single(message) => message,
             Incoming::Batch(_) => panic!("{line} is no batch"),
+        }
+    }
+
+    /// What is wrong with a line, and whether its id could be read.
+    fn malformed(line: &str) -> (i64, bool) {
+        match single(line) {
+            Message::Malformed { id, error } => (error.code, id.is_some()),
+            other => panic!("{line} is {other:?}"),
         }
     }
 
@@ -376,7 +375,7 @@ mod tests {
             "\"\"",
         ] {
             let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#);
-            let Ok(Message::Request(request)) = single(&line) else {
+            let Message::Request(request) = single(&line) else {
                 panic!("{id} is an id")
             };
             let reply = serde_json::to_string(&Response::new(request.id, Ok(Value::Null))).unwrap();
@@ -390,13 +389,8 @@ mod tests {
     #[test]
     fn ids_that_are_no_string_and_no_integer_are_refused() {
         for id in ["null", "true", "1.5", "1e3", "{}", "[1]", r#""\ud800""#] {
-            let error =
-                single(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#)).unwrap_err();
-            assert_eq!(
-                (error.id, error.error.code),
-                (None, INVALID_REQUEST),
-                "{id}"
-            );
+            let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#);
+            assert_eq!(malformed(&line), (INVALID_REQUEST, false), "{id}");
         }
     }
 
@@ -430,7 +424,7 @@ mod tests {
             ),
         ];
         for (line, code) in cases {
-            assert_eq!(single(line).unwrap_err().error.code, code, "{line}");
+            assert_eq!(malformed(line).0, code, "{line}");
         }
     }
 
@@ -438,7 +432,7 @@ mod tests {
     fn nesting_without_end_is_an_error_and_no_stack_overflow() {
         let deep = "[".repeat(200_000) + &"]".repeat(200_000);
         let line = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"a":{deep}}}}}"#);
-        assert_eq!(single(&line).unwrap_err().error.code, INVALID_PARAMS);
+        assert_eq!(malformed(&line), (INVALID_PARAMS, true));
     }
 
     #[test]
@@ -448,10 +442,7 @@ mod tests {
             r#"{"method":"m"}"#,
             r#"{"jsonrpc":"9","method":"m","params":[1]}"#,
         ] {
-            assert!(
-                matches!(single(line), Ok(Message::Notification(_))),
-                "{line}"
-            );
+            assert!(matches!(single(line), Message::Notification(_)), "{line}");
         }
     }
 }

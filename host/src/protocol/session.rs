@@ -11,8 +11,8 @@ use super::scope::{Handshake, Scope, parse_log_level};
 use super::{error, lifecycle};
 use crate::convert::{self, Converted};
 use crate::jsonrpc::{
-    INTERNAL_ERROR, INVALID_REQUEST, Id, Incoming, Malformed, Message, Notification, Request,
-    Response, RpcError,
+    INTERNAL_ERROR, INVALID_REQUEST, Id, Incoming, Message, Notification, Request, Response,
+    RpcError,
 };
 use crate::sandbox::bindings::personal_memory::mcp::types::{
     CacheHint, CacheScope, LogLevel, RequestContext,
@@ -107,19 +107,19 @@ impl Session {
         Step::Reply(Response::to_unknown(error, null_id))
     }
 
-    fn receive_one(&mut self, message: Result<Message, Malformed>) -> Step {
+    fn receive_one(&mut self, message: Message) -> Step {
         match message {
-            Ok(Message::Request(request)) => self.request(request),
-            Ok(Message::Notification(notification)) => {
+            Message::Request(request) => self.request(request),
+            Message::Notification(notification) => {
                 self.notification(&notification);
                 Step::Nothing
             }
-            Ok(Message::Response) => Step::Nothing,
-            Err(Malformed {
+            Message::Response => Step::Nothing,
+            Message::Malformed {
                 id: Some(id),
                 error,
-            }) => Step::Reply(Response::new(id, Err(error))),
-            Err(Malformed { id: None, error }) => self.refuse(error),
+            } => Step::Reply(Response::new(id, Err(error))),
+            Message::Malformed { id: None, error } => self.refuse(error),
         }
     }
 

@@ -115,10 +115,7 @@ fn optional<T>(
     name: &str,
     find: impl FnOnce(&InstancePre<Guest>) -> wasmtime::Result<T>,
 ) -> wasmtime::Result<Option<T>> {
-    match template
-        .component()
-        .get_export_index(None, &interface(name))
-    {
+    match template.component().get_export_index(None, interface(name)) {
         Some(_) => find(template).map(Some),
         None => Ok(None),
     }

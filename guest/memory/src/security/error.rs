@@ -53,7 +53,7 @@ impl fmt::Display for SecurityError {
                 expected,
                 got,
             } => write!(f, "{argument} must be {expected}, got {got}"),
-            Self::Uri { uri, reason } => write!(f, "no resource {uri}: {reason}"),
+            Self::Uri { uri, reason } => write!(f, "{uri}: {reason}"),
         }
     }
 }
