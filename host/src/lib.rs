@@ -9,6 +9,7 @@
 //! - [`jsonrpc`]: the envelope; knows no method names.
 //! - [`protocol`]: eras, lifecycle and methods of the Model Context Protocol; where failures become error responses.
 //! - [`convert`]: JSON to and from the types of the contract in `wit/`; the only room that knows both.
+//! - [`store_lock`]: keeps processes that share a store out of each other's way.
 //! - [`sandbox`]: runs the component under its limits; the only room that names wasmtime.
 //!
 //! The host knows nothing of memories. It serves whatever component exports the contract's interfaces.
@@ -21,6 +22,8 @@ pub mod jsonrpc;
 pub mod protocol;
 
 pub mod convert;
+
+pub mod store_lock;
 
 pub mod sandbox;
 

@@ -10,40 +10,35 @@ mod call;
 mod code;
 mod grant;
 mod guest;
+mod instance;
 mod interfaces;
 mod output;
 mod ticker;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Result, anyhow};
-use tokio::runtime::Runtime;
-use wasmtime::component::{InstancePre, Linker};
-use wasmtime::{Engine, Store};
+use anyhow::Result;
 
 use self::bindings::exports::personal_memory::mcp::server::Description;
 use self::bindings::personal_memory::mcp::types::{
     Error as ComponentError, LogLevel, RequestContext,
 };
 pub use self::call::{Abnormal, Call, CallError, Cancel, Outcome};
+use self::code::Loaded;
 pub use self::code::{Code, MEMORY, Origin};
-pub use self::grant::{BadGrant, Grant};
-use self::guest::{Guest, MemoryCap};
+pub use self::grant::{BadGrant, Grant, STORE_GRANT};
+use self::instance::{Instance, Maker};
 pub use self::interfaces::Interfaces;
-use self::interfaces::{Exports, Indices};
-use self::ticker::Ticker;
+use crate::store_lock::{LockError, PATIENCE, StoreLock};
 
 /// The longest that a call may take. Interactive work is over in milliseconds; clients give up after 60 seconds.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The most memory that an instance may have, in bytes. A hundred thousand memories take less than a tenth of it.
 pub const DEFAULT_MAX_MEMORY: usize = 1 << 30;
-
-/// How long an abandoned instance's file operations are waited for. They are short or, on a pipe that nobody writes to,
-/// endless; the latter are left behind.
-const IO_GRACE: Duration = Duration::from_secs(1);
 
 /// What a component may use.
 #[derive(Clone, Debug)]
@@ -93,22 +88,13 @@ pub struct Profile {
 
 /// A component with its limits, and the instance that serves calls. One call at a time.
 pub struct Sandbox {
-    engine: Engine,
-    template: InstancePre<Guest>,
-    indices: Indices,
-    ticker: Ticker,
-    config: SandboxConfig,
+    maker: Maker,
     profile: Profile,
     origin: Origin,
+    /// Held around each call of a component that keeps a store.
+    lock: Option<StoreLock>,
+    /// `None` after a call that did not return.
     instance: Option<Instance>,
-}
-
-/// An instance and what dies with it.
-struct Instance {
-    store: Store<Guest>,
-    exports: Exports,
-    /// Drives the instance's calls and file operations; they are joined through it.
-    runtime: Runtime,
 }
 
 impl Sandbox {
@@ -119,31 +105,27 @@ impl Sandbox {
     /// The code can't be loaded, it imports something that is not offered, a granted directory can't be opened, it does
     /// not export `server`, or it refuses the settings.
     pub fn new(code: &Code, config: SandboxConfig) -> Result<Sandbox> {
-        let loaded = code.load()?;
-        let mut linker = Linker::new(&loaded.engine);
-        guest::link(&mut linker)?;
-        let template = linker.instantiate_pre(&loaded.component).map_err(|error| {
-            anyhow!(error)
-                .context("the component wants something that is not offered to components")
-        })?;
-        let indices = Indices::new(&template)?;
-        let ticker = Ticker::new(loaded.engine.clone());
-        let (instance, description) = start(&loaded.engine, &template, &indices, &ticker, &config)?;
-        let interfaces = indices.interfaces(&loaded.engine, &loaded.component);
+        let Loaded {
+            engine,
+            component,
+            origin,
+        } = code.load()?;
+        let store = config.store_directory();
+        let maker = Maker::new(engine, &component, config)?;
+        let (instance, description) = maker.make()?;
+        let lock = store
+            .filter(|_| description.keeps_store)
+            .map(|directory| StoreLock::new(&directory));
         let profile = Profile {
             description,
-            interfaces,
+            interfaces: maker.interfaces(),
         };
-        let instance = Some(instance);
         Ok(Sandbox {
-            engine: loaded.engine,
-            template,
-            indices,
-            ticker,
-            config,
+            maker,
             profile,
-            origin: loaded.origin,
-            instance,
+            origin,
+            lock,
+            instance: Some(instance),
         })
     }
 
@@ -157,7 +139,8 @@ impl Sandbox {
         self.origin
     }
 
-    /// Makes one call. Blocks until it returned, its deadline passed, it was cancelled or it broke.
+    /// Makes one call. Blocks until it returned, its deadline passed, it was cancelled or it broke; before that, until no
+    /// other process uses the store.
     pub fn call(
         &mut self,
         context: &RequestContext,
@@ -165,135 +148,52 @@ impl Sandbox {
         cancel: &Cancel,
         notifier: Option<Arc<dyn Notifier>>,
     ) -> Result<Outcome, CallError> {
-        let mut instance = self.take_instance().map_err(|error| {
-            tracing::error!("the component could not be started: {error:#}");
-            CallError::Abnormal(Abnormal::Start)
-        })?;
-        instance.store.data_mut().begin_call(notifier);
-        let timeout = self.config.limits.timeout;
-        let Instance {
-            store,
-            exports,
-            runtime,
-        } = &mut instance;
-        let result = run(
-            runtime,
-            &self.ticker,
-            timeout,
-            cancel,
-            exports.call(store, context, call),
-        );
-        instance.store.data_mut().notifier = None;
-        match result {
-            Ok(outcome) => {
-                self.instance = Some(instance);
-                outcome
-            }
-            Err(abnormal) => {
-                instance.abandon();
-                Err(CallError::Abnormal(abnormal))
-            }
+        // Held to the end, also of what a broken call leaves under way.
+        let held = match &mut self.lock {
+            Some(lock) => lock.acquire(PATIENCE, || cancel.is_cancelled())?,
+            None => None,
+        };
+        if held.as_ref().is_some_and(|held| held.replaced) {
+            // It has the old directory open.
+            self.instance = None;
         }
-    }
-
-    fn take_instance(&mut self) -> Result<Instance> {
-        match self.instance.take() {
-            Some(instance) => Ok(instance),
-            None => Ok(start(
-                &self.engine,
-                &self.template,
-                &self.indices,
-                &self.ticker,
-                &self.config,
-            )?
-            .0),
-        }
+        let instance = match self.instance.take() {
+            Some(instance) => instance,
+            None => self.maker.make().map_err(broken_start)?.0,
+        };
+        let (answer, instance) = self.maker.call(instance, context, call, cancel, notifier);
+        self.instance = instance;
+        answer
     }
 }
 
-impl Instance {
-    /// Drops everything and waits for file operations that are still under way on the runtime's threads: the next
-    /// instance must not meet them.
-    fn abandon(self) {
-        let Instance { store, runtime, .. } = self;
-        drop(store);
-        runtime.shutdown_timeout(IO_GRACE);
+impl SandboxConfig {
+    /// Where a component that keeps a store keeps it, if it may.
+    fn store_directory(&self) -> Option<PathBuf> {
+        let store = self
+            .grants
+            .iter()
+            .find(|grant| grant.name == STORE_GRANT && !grant.read_only);
+        store.map(|grant| grant.path.clone())
     }
 }
 
-/// Makes an instance, asks what it is and configures it.
-fn start(
-    engine: &Engine,
-    template: &InstancePre<Guest>,
-    indices: &Indices,
-    ticker: &Ticker,
-    config: &SandboxConfig,
-) -> Result<(Instance, Description)> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()?;
-    let mut store = Store::new(engine, Guest::new(config)?);
-    store.limiter(|guest| &mut guest.limiter);
-    store.set_epoch_deadline(1);
-    store.epoch_deadline_async_yield_and_update(1);
-    let settings = serde_json::to_string(&config.settings)?;
-
-    let started = run(
-        &runtime,
-        ticker,
-        config.limits.timeout,
-        &Cancel::default(),
-        async {
-            let instance = template.instantiate_async(&mut store).await?;
-            let exports = indices.load(&mut store, &instance)?;
-            let description = exports.server.call_describe(&mut store).await?;
-            let configured = exports.server.call_configure(&mut store, &settings).await?;
-            Ok((exports, description, configured))
-        },
-    );
-    let (exports, description, configured) =
-        started.map_err(|abnormal| anyhow!("the component did not start: {abnormal}"))?;
-    configured.map_err(|refusal| anyhow!("the component refuses its settings: {refusal}"))?;
-    Ok((
-        Instance {
-            store,
-            exports,
-            runtime,
-        },
-        description,
-    ))
-}
-
-/// Drives a call to its end, its deadline or its cancellation. A guest that computes yields at each tick, one that sleeps
-/// or waits for the host is suspended anyway: in both cases the call is dropped where it stands.
-fn run<T>(
-    runtime: &Runtime,
-    ticker: &Ticker,
-    timeout: Duration,
-    cancel: &Cancel,
-    call: impl Future<Output = wasmtime::Result<T>>,
-) -> Result<T, Abnormal> {
-    let _ticking = ticker.run();
-    runtime.block_on(async {
-        tokio::select! {
-            biased;
-            () = cancel.cancelled() => Err(Abnormal::Cancelled),
-            returned = call => returned.map_err(|error| classify(&error)),
-            () = tokio::time::sleep(timeout) => Err(Abnormal::Deadline(timeout)),
-        }
-    })
-}
-
-fn classify(error: &wasmtime::Error) -> Abnormal {
-    if let Some(MemoryCap(cap)) = error.downcast_ref::<MemoryCap>() {
-        return Abnormal::Memory(*cap);
-    }
-    tracing::error!("the component failed: {error:#}");
-    Abnormal::Trap
+fn broken_start(error: anyhow::Error) -> CallError {
+    tracing::error!("the component could not be started: {error:#}");
+    CallError::Abnormal(Abnormal::Start)
 }
 
 impl From<ComponentError> for CallError {
     fn from(error: ComponentError) -> CallError {
         CallError::Refused(error)
+    }
+}
+
+impl From<LockError> for CallError {
+    fn from(error: LockError) -> CallError {
+        match error {
+            LockError::Abandoned => CallError::Abnormal(Abnormal::Cancelled),
+            error => CallError::Unavailable(error.to_string()),
+        }
     }
 }

@@ -9,12 +9,10 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 
 use crate::sandbox::{
-    Code, DEFAULT_MAX_MEMORY, DEFAULT_TIMEOUT, Grant, Limits, MEMORY, Sandbox, SandboxConfig,
+    Code, DEFAULT_MAX_MEMORY, DEFAULT_TIMEOUT, Grant, Limits, MEMORY, STORE_GRANT, Sandbox,
+    SandboxConfig,
 };
 use crate::transport::stdio::DEFAULT_MAX_LINE_BYTES;
-
-/// The name under which a component sees its data directory.
-const DATA: &str = "data";
 
 /// Names a data directory when `--data-dir` does not.
 const DATA_DIR_VARIABLE: &str = "PERSONAL_MEMORY_DIR";
@@ -85,7 +83,7 @@ impl Options {
             fs::create_dir_all(&path)
                 .with_context(|| format!("the data directory {} can't be made", path.display()))?;
             grants.push(Grant {
-                name: DATA.to_owned(),
+                name: STORE_GRANT.to_owned(),
                 path,
                 read_only: false,
             });
@@ -122,7 +120,7 @@ impl Options {
         if let Some(path) = &self.data_dir {
             return Ok(Some(path.clone()));
         }
-        if self.component.is_some() || self.dirs.iter().any(|grant| grant.name == DATA) {
+        if self.component.is_some() || self.dirs.iter().any(|grant| grant.name == STORE_GRANT) {
             return Ok(None);
         }
         if let Some(path) = std::env::var_os(DATA_DIR_VARIABLE).filter(|path| !path.is_empty()) {

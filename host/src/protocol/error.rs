@@ -22,6 +22,7 @@ pub(super) fn from_call(error: CallError, version: Version) -> RpcError {
     match error {
         CallError::Refused(refusal) => from_component(refusal, version),
         CallError::Abnormal(abnormal) => RpcError::new(INTERNAL_ERROR, abnormal.to_string()),
+        CallError::Unavailable(reason) => RpcError::new(INTERNAL_ERROR, reason),
         CallError::NotExported(interface) => {
             RpcError::new(METHOD_NOT_FOUND, format!("this server has no {interface}"))
         }

@@ -79,6 +79,8 @@ pub enum CallError {
     Refused(ComponentError),
     /// The call did not end; its instance is gone and the next call gets a fresh one.
     Abnormal(Abnormal),
+    /// The store can't be used at present; the text says why. Nothing was called.
+    Unavailable(String),
     /// The component does not export this.
     NotExported(&'static str),
 }

@@ -4,6 +4,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+/// The name of the directory in which a component that keeps a store keeps it. It is locked around each call, so that
+/// several processes can share it.
+pub const STORE_GRANT: &str = "data";
+
 /// A directory that the component may use, under `/NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {

@@ -25,7 +25,7 @@ pub(super) struct Guest {
     output: GuestOutput,
     pub(super) limiter: Limiter,
     /// Where the current call's notifications go; absent when nobody listens.
-    pub(super) notifier: Option<Arc<dyn Notifier>>,
+    notifier: Option<Arc<dyn Notifier>>,
 }
 
 impl Guest {
@@ -64,6 +64,11 @@ impl Guest {
     pub(super) fn begin_call(&mut self, notifier: Option<Arc<dyn Notifier>>) {
         self.output.refill();
         self.notifier = notifier;
+    }
+
+    /// The call returned; nothing that is said from now on belongs to it.
+    pub(super) fn end_call(&mut self) {
+        self.notifier = None;
     }
 }
 

@@ -1,0 +1,166 @@
+//! One instance of a component: made, called under its limits, abandoned when a call did not return.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Result, anyhow};
+use tokio::runtime::Runtime;
+use wasmtime::component::{Component, InstancePre, Linker};
+use wasmtime::{Engine, Store};
+
+use super::bindings::exports::personal_memory::mcp::server::Description;
+use super::bindings::personal_memory::mcp::types::RequestContext;
+use super::call::{Abnormal, Call, CallError, Cancel, Outcome};
+use super::guest::{self, Guest, MemoryCap};
+use super::interfaces::{Exports, Indices, Interfaces};
+use super::ticker::Ticker;
+use super::{Notifier, SandboxConfig};
+
+/// How long an abandoned instance's file operations are waited for. They are short or, on a pipe that nobody writes to,
+/// endless; the latter are left behind.
+const IO_GRACE: Duration = Duration::from_secs(1);
+
+/// Makes instances, all alike.
+pub(super) struct Maker {
+    engine: Engine,
+    template: InstancePre<Guest>,
+    indices: Indices,
+    ticker: Ticker,
+    config: SandboxConfig,
+}
+
+/// An instance and what dies with it.
+pub(super) struct Instance {
+    store: Store<Guest>,
+    exports: Exports,
+    /// Drives the instance's calls and file operations; they are joined through it.
+    runtime: Runtime,
+}
+
+impl Maker {
+    /// Links a component with what components are offered, and nothing else. Runs nothing of it.
+    pub(super) fn new(
+        engine: Engine,
+        component: &Component,
+        config: SandboxConfig,
+    ) -> Result<Maker> {
+        let mut linker = Linker::new(&engine);
+        guest::link(&mut linker)?;
+        let template = linker.instantiate_pre(component).map_err(|error| {
+            anyhow!(error)
+                .context("the component wants something that is not offered to components")
+        })?;
+        let indices = Indices::new(&template)?;
+        let ticker = Ticker::new(engine.clone());
+        Ok(Maker {
+            engine,
+            template,
+            indices,
+            ticker,
+            config,
+        })
+    }
+
+    /// What the component exports and imports.
+    pub(super) fn interfaces(&self) -> Interfaces {
+        self.indices
+            .interfaces(&self.engine, self.template.component())
+    }
+
+    /// Makes an instance, asks what it is and configures it.
+    pub(super) fn make(&self) -> Result<(Instance, Description)> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()?;
+        let mut store = Store::new(&self.engine, Guest::new(&self.config)?);
+        store.limiter(|guest| &mut guest.limiter);
+        store.set_epoch_deadline(1);
+        store.epoch_deadline_async_yield_and_update(1);
+        let settings = serde_json::to_string(&self.config.settings)?;
+
+        let started = self.run(&runtime, &Cancel::default(), async {
+            let instance = self.template.instantiate_async(&mut store).await?;
+            let exports = self.indices.load(&mut store, &instance)?;
+            let description = exports.server.call_describe(&mut store).await?;
+            let configured = exports.server.call_configure(&mut store, &settings).await?;
+            Ok((exports, description, configured))
+        });
+        let (exports, description, configured) =
+            started.map_err(|abnormal| anyhow!("the component did not start: {abnormal}"))?;
+        configured.map_err(|refusal| anyhow!("the component refuses its settings: {refusal}"))?;
+        Ok((
+            Instance {
+                store,
+                exports,
+                runtime,
+            },
+            description,
+        ))
+    }
+
+    /// Makes a call. The instance comes back if the call returned, whatever it returned.
+    pub(super) fn call(
+        &self,
+        mut instance: Instance,
+        context: &RequestContext,
+        call: &Call,
+        cancel: &Cancel,
+        notifier: Option<Arc<dyn Notifier>>,
+    ) -> (Result<Outcome, CallError>, Option<Instance>) {
+        instance.store.data_mut().begin_call(notifier);
+        let Instance {
+            store,
+            exports,
+            runtime,
+        } = &mut instance;
+        let result = self.run(runtime, cancel, exports.call(store, context, call));
+        match result {
+            Ok(answer) => {
+                instance.store.data_mut().end_call();
+                (answer, Some(instance))
+            }
+            Err(abnormal) => {
+                instance.abandon();
+                (Err(CallError::Abnormal(abnormal)), None)
+            }
+        }
+    }
+
+    /// Drives a call to its end, its deadline or its cancellation. A guest that computes yields at each tick, one that
+    /// sleeps or waits for the host is suspended anyway: in both cases the call is dropped where it stands.
+    fn run<T>(
+        &self,
+        runtime: &Runtime,
+        cancel: &Cancel,
+        call: impl Future<Output = wasmtime::Result<T>>,
+    ) -> Result<T, Abnormal> {
+        let _ticking = self.ticker.run();
+        let timeout = self.config.limits.timeout;
+        runtime.block_on(async {
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => Err(Abnormal::Cancelled),
+                returned = call => returned.map_err(|error| classify(&error)),
+                () = tokio::time::sleep(timeout) => Err(Abnormal::Deadline(timeout)),
+            }
+        })
+    }
+}
+
+impl Instance {
+    /// Drops everything and waits for file operations that are still under way on the runtime's threads: the next
+    /// instance must not meet them, nor another process that gets the store's lock.
+    fn abandon(self) {
+        let Instance { store, runtime, .. } = self;
+        drop(store);
+        runtime.shutdown_timeout(IO_GRACE);
+    }
+}
+
+fn classify(error: &wasmtime::Error) -> Abnormal {
+    if let Some(MemoryCap(cap)) = error.downcast_ref::<MemoryCap>() {
+        return Abnormal::Memory(*cap);
+    }
+    tracing::error!("the component failed: {error:#}");
+    Abnormal::Trap
+}

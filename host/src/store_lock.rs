@@ -1,0 +1,312 @@
+//! The lock between processes that share a store. AI apps start one server each, and one more for every window, all over
+//! the same memory.
+//!
+//! A component can't lock (WASI 0.2 has no file locks), so the host does it, around each call of a component that keeps
+//! a store. The operating system releases the lock of a process that dies, however it dies.
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The file that is locked. Nothing is in it.
+const LOCK: &str = "lock";
+
+/// The file that says who holds the lock. A file of its own: on Windows nobody can read a file that another process has
+/// locked.
+const HOLDER: &str = "lock.pid";
+
+/// How long a call waits for the lock: as long as a call of another process may take by default. Whoever waits longer
+/// waits for a process that is stopped.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The first pause between two attempts; a call takes about half a millisecond.
+const MIN_PAUSE: Duration = Duration::from_micros(200);
+
+/// The longest pause between two attempts: what a call may wait in vain after the lock became free.
+const MAX_PAUSE: Duration = Duration::from_millis(5);
+
+/// The lock of one store.
+#[derive(Debug)]
+pub struct StoreLock {
+    directory: PathBuf,
+    /// Kept open between calls, as long as they are the files in the directory.
+    files: Option<Files>,
+    /// The files that were open turned out to be none of the directory's any more.
+    replaced: bool,
+}
+
+#[derive(Debug)]
+struct Files {
+    lock: File,
+    holder: File,
+}
+
+/// The lock, held until this is dropped.
+#[derive(Debug)]
+pub struct Held<'a> {
+    lock: &'a File,
+    /// The directory is not the one that it was at the last time: whoever has it open has another one open.
+    pub replaced: bool,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        if let Err(error) = self.lock.unlock() {
+            tracing::error!("the store can't be unlocked: {error}");
+        }
+    }
+}
+
+/// Why the lock was not acquired.
+#[derive(Debug)]
+pub enum LockError {
+    /// Another process has held it all the time.
+    Busy {
+        /// Its process id, if it could be read.
+        holder: Option<u32>,
+        /// How long was waited.
+        waited: Duration,
+    },
+    /// The caller does not want it any more.
+    Abandoned,
+    /// The files can't be opened or locked.
+    Io(io::Error),
+}
+
+impl fmt::Display for LockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LockError::Busy { holder, waited } => {
+                f.write_str("another process")?;
+                if let Some(pid) = holder {
+                    write!(f, " (id {pid})")?;
+                }
+                let seconds = waited.as_secs_f64();
+                write!(
+                    f,
+                    " has been using the store for {seconds:.1} s; nothing was changed, try again later"
+                )
+            }
+            LockError::Abandoned => {
+                f.write_str("the call was cancelled while it waited for the store")
+            }
+            LockError::Io(error) => write!(f, "the store can't be locked: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for LockError {}
+
+impl StoreLock {
+    /// The lock of the store in a directory. Opens nothing yet.
+    pub fn new(directory: &Path) -> StoreLock {
+        StoreLock {
+            directory: directory.to_owned(),
+            files: None,
+            replaced: false,
+        }
+    }
+
+    /// Waits for the lock at most `patience` long, and only until `abandoned` says that it is not wanted any more.
+    ///
+    /// `None` where we may not write: then we can't spoil anybody's writing, and readers expect to meet an unfinished
+    /// line.
+    ///
+    /// # Errors
+    ///
+    /// See [`LockError`].
+    pub fn acquire(
+        &mut self,
+        patience: Duration,
+        abandoned: impl Fn() -> bool,
+    ) -> Result<Option<Held<'_>>, LockError> {
+        let began = Instant::now();
+        let mut pause = MIN_PAUSE;
+        loop {
+            match self.try_acquire() {
+                Ok(true) => break,
+                Ok(false) => {}
+                Err(error) if is_read_only(&error) => return Ok(None),
+                Err(error) => return Err(LockError::Io(error)),
+            }
+            let waited = began.elapsed();
+            if abandoned() {
+                return Err(LockError::Abandoned);
+            }
+            if waited >= patience {
+                return Err(LockError::Busy {
+                    holder: self.holder(),
+                    waited,
+                });
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(MAX_PAUSE);
+        }
+        let replaced = std::mem::take(&mut self.replaced);
+        Ok(self.files.as_ref().map(|files| Held {
+            lock: &files.lock,
+            replaced,
+        }))
+    }
+
+    /// One attempt. What was locked may not be the file in the directory any more (the directory was deleted and made
+    /// again, or restored from a backup): then two processes would each hold a lock of their own, so it does not count.
+    fn try_acquire(&mut self) -> io::Result<bool> {
+        let files = match self.files.take() {
+            Some(files) => files,
+            None => self.open()?,
+        };
+        match files.lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                self.files = Some(files);
+                return Ok(false);
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        if !is_at(&files.lock, &self.directory.join(LOCK))? {
+            self.replaced = true;
+            return Ok(false);
+        }
+        let mut holder = &files.holder;
+        // Only for the message to those who wait in vain.
+        let pid = format!("{:<10}\n", std::process::id());
+        let _ = holder
+            .seek(SeekFrom::Start(0))
+            .and_then(|_| holder.write_all(pid.as_bytes()));
+        self.files = Some(files);
+        Ok(true)
+    }
+
+    fn open(&self) -> io::Result<Files> {
+        let open = |name| {
+            let mut options = OpenOptions::new();
+            options
+                .create(true)
+                .truncate(false)
+                .read(true)
+                .write(true)
+                .open(self.directory.join(name))
+        };
+        Ok(Files {
+            lock: open(LOCK)?,
+            holder: open(HOLDER)?,
+        })
+    }
+
+    fn holder(&self) -> Option<u32> {
+        let mut text = String::new();
+        File::open(self.directory.join(HOLDER))
+            .ok()?
+            .read_to_string(&mut text)
+            .ok()?;
+        text.trim().parse().ok()
+    }
+}
+
+fn is_read_only(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+    )
+}
+
+/// Whether an open file is the one at a path.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+
+    let ours = file.metadata()?;
+    match fs::metadata(path) {
+        Ok(there) => Ok((ours.dev(), ours.ino()) == (there.dev(), there.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Elsewhere an open file can't be replaced.
+#[cfg(not(unix))]
+fn is_at(_: &File, path: &Path) -> io::Result<bool> {
+    fs::exists(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NO_PATIENCE: Duration = Duration::ZERO;
+
+    fn free(lock: &mut StoreLock) -> bool {
+        lock.acquire(NO_PATIENCE, || false)
+            .is_ok_and(|held| held.is_some())
+    }
+
+    #[test]
+    fn one_holds_it_at_a_time_and_says_who() {
+        let directory = tempfile::tempdir().unwrap();
+        let (mut first, mut second) = (
+            StoreLock::new(directory.path()),
+            StoreLock::new(directory.path()),
+        );
+        let held = first.acquire(NO_PATIENCE, || false).unwrap();
+        match second.acquire(NO_PATIENCE, || false) {
+            Err(LockError::Busy { holder, .. }) => assert_eq!(holder, Some(std::process::id())),
+            other => panic!("{other:?}"),
+        }
+        drop(held);
+        assert!(free(&mut second));
+        assert!(free(&mut first));
+    }
+
+    #[test]
+    fn a_directory_that_was_made_again_has_a_lock_of_its_own() {
+        let parent = tempfile::tempdir().unwrap();
+        let directory = parent.path().join("data");
+        fs::create_dir(&directory).unwrap();
+        let mut old = StoreLock::new(&directory);
+        assert!(free(&mut old), "the files are open now");
+        fs::remove_dir_all(&directory).unwrap();
+        fs::create_dir(&directory).unwrap();
+        let mut new = StoreLock::new(&directory);
+        let held = new.acquire(NO_PATIENCE, || false).unwrap();
+        assert!(
+            !free(&mut old),
+            "a lock on the deleted file is worth nothing"
+        );
+        drop(held);
+        assert!(
+            old.acquire(PATIENCE, || false).unwrap().unwrap().replaced,
+            "and whoever held it must know"
+        );
+        assert!(
+            !old.acquire(PATIENCE, || false).unwrap().unwrap().replaced,
+            "once"
+        );
+    }
+
+    #[test]
+    fn nobody_waits_for_a_call_that_was_cancelled() {
+        let directory = tempfile::tempdir().unwrap();
+        let (mut first, mut second) = (
+            StoreLock::new(directory.path()),
+            StoreLock::new(directory.path()),
+        );
+        let _held = first.acquire(NO_PATIENCE, || false).unwrap();
+        assert!(matches!(
+            second.acquire(PATIENCE, || true),
+            Err(LockError::Abandoned)
+        ));
+    }
+
+    #[test]
+    fn a_directory_that_is_not_there_is_an_error() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut lock = StoreLock::new(&directory.path().join("missing"));
+        assert!(matches!(
+            lock.acquire(NO_PATIENCE, || false),
+            Err(LockError::Io(_))
+        ));
+    }
+}
