@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use crate::tokens::{Class, each_document_term, query_terms};
+use crate::tokens::{Analyzer, Class};
 
 /// The two knobs of BM25.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,6 +72,7 @@ struct Slot {
 /// **Invariant:** postings of a term are in order of their slots, and a slot is in each list at most once.
 pub struct Index {
     params: Bm25Params,
+    analyzer: Analyzer,
     terms: HashMap<Box<str>, u32>,
     postings: Vec<Vec<Posting>>,
     slots: Vec<Slot>,
@@ -85,6 +86,7 @@ impl Index {
     pub fn new(params: Bm25Params) -> Self {
         Self {
             params,
+            analyzer: Analyzer::default(),
             terms: HashMap::new(),
             postings: Vec::new(),
             slots: Vec::new(),
@@ -109,9 +111,12 @@ impl Index {
         let slot = self.slots.len() as u32;
         let mut length = 0;
         let Self {
-            terms, postings, ..
+            analyzer,
+            terms,
+            postings,
+            ..
         } = self;
-        each_document_term(text, |term, class| {
+        analyzer.document_terms(text, |term, class| {
             length += u32::from(class == Class::Content);
             let list = match terms.get(term) {
                 Some(&id) => &mut postings[id as usize],
@@ -169,7 +174,7 @@ impl Index {
         // One cell a slot: at a hundred thousand documents that is 400 kB to clear, cheaper than hashing each posting.
         let mut scores = vec![0.0_f32; self.slots.len()];
         let mut touched = Vec::new();
-        for term in query_terms(query) {
+        for term in self.analyzer.query_terms(query) {
             let Some(&id) = self.terms.get(term.as_str()) else {
                 continue;
             };

@@ -14,6 +14,8 @@
 //! There is no query syntax, so no text is a syntax error, and none panics.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
@@ -41,54 +43,105 @@ const MAX_STEMMED_BYTES: usize = 40;
 /// Characters that hold an identifier, address, path or version together.
 const JOINERS: &str = "._-/@:+#&~=%?\\";
 
-/// The terms of a document, in order of appearance and with repetitions.
-pub fn each_document_term(text: &str, mut emit: impl FnMut(&str, Class)) {
-    Splitter {
-        unigrams: true,
-        stemmer: Stemmer::create(Algorithm::English),
-    }
-    .split(text, &mut emit);
+/// Words whose term is remembered. A person's vocabulary, in several languages; some 4 MB at most.
+const MAX_KNOWN_WORDS: usize = 50_000;
+
+/// Takes texts apart, and remembers what became of the words it has seen: texts repeat them, and finding an English stem
+/// takes far longer than looking one up.
+pub struct Analyzer {
+    stemmer: Stemmer,
+    /// Folded words to their terms.
+    words: RefCell<HashMap<Box<str>, (Box<str>, Class)>>,
 }
 
-/// The distinct terms to look for, in order of appearance.
-///
-/// Stop words are left out unless nothing else is left. A run of characters without spaces is asked for by its pairs;
-/// by its only character when it is that short.
-///
-/// ```
-/// use ranking::tokens::query_terms;
-///
-/// assert_eq!(query_terms("Where are the meetings?"), ["meet"]);
-/// assert_eq!(query_terms("who is it"), ["who", "is", "it"]);
-/// assert_eq!(query_terms("東京都"), ["東京", "京都"]);
-/// ```
-pub fn query_terms(text: &str) -> Vec<String> {
-    let mut found: Vec<(String, Class)> = Vec::new();
-    Splitter {
-        unigrams: false,
-        stemmer: Stemmer::create(Algorithm::English),
-    }
-    .split(text, &mut |term, class| {
-        if !found.iter().any(|(known, _)| known == term) {
-            found.push((term.to_owned(), class));
+impl Default for Analyzer {
+    fn default() -> Self {
+        Self {
+            stemmer: Stemmer::create(Algorithm::English),
+            words: RefCell::default(),
         }
-    });
-    let only_stop_words = found.iter().all(|(_, class)| *class == Class::Stop);
-    found
-        .into_iter()
-        .filter(|(_, class)| only_stop_words || *class != Class::Stop)
-        .map(|(term, _)| term)
-        .collect()
+    }
 }
 
-struct Splitter {
+impl Analyzer {
+    /// The terms of a document, in order of appearance and with repetitions.
+    pub fn document_terms(&self, text: &str, mut emit: impl FnMut(&str, Class)) {
+        let splitter = Splitter {
+            analyzer: self,
+            unigrams: true,
+        };
+        splitter.split(text, &mut emit);
+    }
+
+    /// The distinct terms to look for, in order of appearance.
+    ///
+    /// Stop words are left out unless nothing else is left. A run of characters without spaces is asked for by its
+    /// pairs; by its only character when it is that short.
+    ///
+    /// ```
+    /// use ranking::tokens::Analyzer;
+    ///
+    /// let analyzer = Analyzer::default();
+    /// assert_eq!(analyzer.query_terms("Where are the meetings?"), ["meet"]);
+    /// assert_eq!(analyzer.query_terms("who is it"), ["who", "is", "it"]);
+    /// assert_eq!(analyzer.query_terms("東京都"), ["東京", "京都"]);
+    /// ```
+    pub fn query_terms(&self, text: &str) -> Vec<String> {
+        let mut found: Vec<(String, Class)> = Vec::new();
+        let splitter = Splitter {
+            analyzer: self,
+            unigrams: false,
+        };
+        splitter.split(text, &mut |term, class| {
+            if !found.iter().any(|(known, _)| known == term) {
+                found.push((term.to_owned(), class));
+            }
+        });
+        let only_stop_words = found.iter().all(|(_, class)| *class == Class::Stop);
+        found
+            .into_iter()
+            .filter(|(_, class)| only_stop_words || *class != Class::Stop)
+            .map(|(term, _)| term)
+            .collect()
+    }
+
+    /// The term of a folded word.
+    fn word(&self, folded: &str, emit: &mut impl FnMut(&str, Class)) {
+        let mut words = self.words.borrow_mut();
+        if let Some((term, class)) = words.get(folded) {
+            return emit(term, *class);
+        }
+        let (term, class) = if is_stop_word(folded) {
+            (folded.into(), Class::Stop)
+        } else {
+            (self.stem(folded), Class::Content)
+        };
+        emit(&term, class);
+        if words.len() < MAX_KNOWN_WORDS {
+            words.insert(folded.into(), (term.into(), class));
+        }
+    }
+
+    /// The stem of an English word; anything else as it is.
+    fn stem<'a>(&self, folded: &'a str) -> Cow<'a, str> {
+        if folded.len() <= MAX_STEMMED_BYTES && folded.bytes().all(|byte| byte.is_ascii_lowercase())
+        {
+            self.stemmer.stem(folded)
+        } else {
+            folded.into()
+        }
+    }
+}
+
+/// Takes one text apart.
+struct Splitter<'a> {
+    analyzer: &'a Analyzer,
     /// Whether the single characters of a run are terms too: yes for documents, so that a query of one character finds
     /// them; no for queries, or 東京 would find everything with a 京 in it.
     unigrams: bool,
-    stemmer: Stemmer,
 }
 
-impl Splitter {
+impl Splitter<'_> {
     fn split(&self, text: &str, emit: &mut impl FnMut(&str, Class)) {
         let normal = normalise(text);
         for chunk in normal.split_whitespace() {
@@ -144,7 +197,7 @@ impl Splitter {
         }
         let parts = parts(segment);
         if parts.len() > 1 && segment.len() <= MAX_WHOLE_BYTES && chunk != Some(segment) {
-            emit(&self.stem(&fold(segment)), Class::Extra);
+            emit(&self.analyzer.stem(&fold(segment)), Class::Extra);
         }
         for part in parts {
             self.part(part, emit);
@@ -153,22 +206,7 @@ impl Splitter {
 
     /// A word that has no parts.
     fn part(&self, part: &str, emit: &mut impl FnMut(&str, Class)) {
-        let folded = fold(part);
-        if is_stop_word(&folded) {
-            emit(&folded, Class::Stop);
-        } else {
-            emit(&self.stem(&folded), Class::Content);
-        }
-    }
-
-    /// The stem of an English word; anything else as it is.
-    fn stem<'a>(&self, folded: &'a str) -> Cow<'a, str> {
-        if folded.len() <= MAX_STEMMED_BYTES && folded.bytes().all(|byte| byte.is_ascii_lowercase())
-        {
-            self.stemmer.stem(folded)
-        } else {
-            folded.into()
-        }
+        self.analyzer.word(&fold(part), emit);
     }
 }
 
