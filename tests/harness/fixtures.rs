@@ -1,0 +1,67 @@
+//! Components that only tests need, built once per run.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use super::root;
+
+/// Where the fixtures' component files are.
+pub(crate) struct Fixtures {
+    /// Does everything wrong: see `fixtures/misbehaving`.
+    pub(crate) misbehaving: PathBuf,
+    /// Exports `server` and nothing else.
+    pub(crate) minimal: PathBuf,
+    /// Wants to use the network.
+    pub(crate) networked: PathBuf,
+}
+
+/// Builds the fixtures, the first time it is called.
+pub(crate) fn fixtures() -> &'static Fixtures {
+    static FIXTURES: OnceLock<Fixtures> = OnceLock::new();
+    FIXTURES.get_or_init(build)
+}
+
+/// Where the program keeps what it compiled of the fixtures: as a person's cache would, and not in the tester's own.
+pub(crate) fn shared_cache() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
+}
+
+fn build() -> Fixtures {
+    const TARGET: &str = "wasm32-wasip2";
+    let target_dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo
+        .current_dir(root().join("tests/fixtures"))
+        .args([
+            "build",
+            "--locked",
+            "--release",
+            "--target",
+            TARGET,
+            "--target-dir",
+        ])
+        .arg(&target_dir);
+    // Settings of the run that these tests are part of are meant for the host.
+    for variable in [
+        "CARGO_ENCODED_RUSTFLAGS",
+        "RUSTFLAGS",
+        "CARGO_BUILD_TARGET",
+        "RUSTC_WRAPPER",
+        "RUSTC_WORKSPACE_WRAPPER",
+    ] {
+        cargo.env_remove(variable);
+    }
+    let output = cargo.output().unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let file = |name: &str| target_dir.join(TARGET).join("release").join(name);
+    Fixtures {
+        misbehaving: file("misbehaving.wasm"),
+        minimal: file("minimal.wasm"),
+        networked: file("networked.wasm"),
+    }
+}

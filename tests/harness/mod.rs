@@ -1,0 +1,57 @@
+//! What the tests share.
+
+mod fixtures;
+mod observed;
+mod server;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+pub(crate) use self::fixtures::{fixtures, shared_cache};
+pub(crate) use self::observed::{Event, Fault, Observed, compiled};
+pub(crate) use self::server::{Builder, Server, command, error_of};
+
+/// How long anything may take before a test gives up. Never what a test measures: a machine may be busy.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Seconds for `--timeout` that no test waits for: what ends before was ended by something else.
+pub(crate) const NO_DEADLINE: &str = "3600";
+
+/// The program under test.
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_personal-memory");
+
+/// The repository.
+pub(crate) fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .to_owned()
+}
+
+/// The parameters of a modern request.
+pub(crate) fn modern(mut params: Value) -> Value {
+    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    params
+}
+
+/// A request as it is written on a line.
+pub(crate) fn request(id: impl Into<Value>, method: &str, params: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id.into(), "method": method, "params": params})
+}
+
+/// A call of a tool.
+pub(crate) fn tool_call(id: impl Into<Value>, name: &str, arguments: &Value) -> Value {
+    request(
+        id,
+        "tools/call",
+        &json!({"name": name, "arguments": arguments}),
+    )
+}
+
+/// The cancellation of a request.
+pub(crate) fn cancellation(id: impl Into<Value>) -> Value {
+    json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id.into()}})
+}

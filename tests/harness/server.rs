@@ -1,0 +1,299 @@
+//! A server as a child process.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{PATIENCE, PROGRAM, request, shared_cache};
+
+/// A server that is not started yet.
+#[must_use]
+pub(crate) struct Builder {
+    command: Command,
+    /// Lives as long as the server.
+    data: Option<TempDir>,
+}
+
+/// A server that runs. Killed when dropped, should it still be there.
+pub(crate) struct Server {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    /// Lines with their newline; disconnected when standard output ended.
+    lines: Receiver<Vec<u8>>,
+    stderr: Option<JoinHandle<Vec<u8>>>,
+    next_id: u64,
+    _data: Option<TempDir>,
+}
+
+/// How a process ended.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) status: ExitStatus,
+    /// What was not read before.
+    pub(crate) stdout: Vec<u8>,
+    /// May be anything where a component prints anything.
+    pub(crate) stderr: String,
+}
+
+/// The program with nothing of the tester's own around it: neither their memory nor their caches.
+pub(crate) fn command() -> Command {
+    let mut command = Command::new(PROGRAM);
+    command
+        .env_remove("PERSONAL_MEMORY_DIR")
+        .env("HOME", "/nonexistent")
+        .env("XDG_CACHE_HOME", shared_cache())
+        .env_remove("XDG_DATA_HOME");
+    command
+}
+
+impl Builder {
+    /// The memory over an empty directory of its own.
+    pub(crate) fn memory() -> Builder {
+        let data = tempfile::tempdir().unwrap();
+        let builder = Builder::memory_in(data.path());
+        Builder {
+            data: Some(data),
+            ..builder
+        }
+    }
+
+    /// The memory over a directory.
+    pub(crate) fn memory_in(data: &Path) -> Builder {
+        Builder {
+            command: command(),
+            data: None,
+        }
+        .arg("--data-dir")
+        .arg(data)
+    }
+
+    /// The memory wherever it is by default.
+    pub(crate) fn bare() -> Builder {
+        Builder {
+            command: command(),
+            data: None,
+        }
+    }
+
+    /// Another component, with nothing granted.
+    pub(crate) fn component(file: &Path) -> Builder {
+        Builder {
+            command: command(),
+            data: None,
+        }
+        .arg("--component")
+        .arg(file)
+    }
+
+    pub(crate) fn arg(mut self, arg: impl AsRef<std::ffi::OsStr>) -> Builder {
+        self.command.arg(arg);
+        self
+    }
+
+    pub(crate) fn args(mut self, args: &[&str]) -> Builder {
+        self.command.args(args);
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Builder {
+        self.command.env(name, value);
+        self
+    }
+
+    pub(crate) fn start(mut self) -> Server {
+        self.command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = self.command.spawn().unwrap();
+        let stdout = child.stdout.take().unwrap();
+        let mut stderr = child.stderr.take().unwrap();
+        let (sender, lines) = channel();
+        thread::spawn(move || {
+            let mut stdout = BufReader::new(stdout);
+            let mut line = Vec::new();
+            while stdout
+                .read_until(b'\n', &mut line)
+                .is_ok_and(|length| length > 0)
+            {
+                if sender.send(std::mem::take(&mut line)).is_err() {
+                    break;
+                }
+            }
+        });
+        let stderr = thread::spawn(move || {
+            let mut text = Vec::new();
+            // What was said until it broke is what there is to show.
+            let _ = stderr.read_to_end(&mut text);
+            text
+        });
+        Server {
+            stdin: child.stdin.take(),
+            child,
+            lines,
+            stderr: Some(stderr),
+            next_id: 0,
+            _data: self.data,
+        }
+    }
+
+    /// Starts it, feeds it all of `input` and waits for its end.
+    pub(crate) fn pipe(self, input: &[u8]) -> Finished {
+        let mut server = self.start();
+        server.send_bytes(input);
+        server.end()
+    }
+}
+
+impl Server {
+    /// Sends bytes as they are. A server that is gone shows in what is read afterwards.
+    pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
+        let stdin = self.stdin.as_mut().unwrap();
+        let _ = stdin.write_all(bytes).and_then(|()| stdin.flush());
+    }
+
+    /// Sends a message on a line.
+    pub(crate) fn send(&mut self, message: &Value) {
+        self.send_bytes(format!("{message}\n").as_bytes());
+    }
+
+    /// The next line, newline included; `None` at the end of standard output.
+    pub(crate) fn read_line(&mut self) -> Option<Vec<u8>> {
+        match self.lines.recv_timeout(PATIENCE) {
+            Ok(line) => Some(line),
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => panic!("the server was silent for {PATIENCE:?}"),
+        }
+    }
+
+    /// The next message.
+    pub(crate) fn read(&mut self) -> Value {
+        let Some(line) = self.read_line() else {
+            let stderr = self.stderr.take().unwrap().join().unwrap();
+            panic!("the server ended: {}", String::from_utf8_lossy(&stderr));
+        };
+        assert_eq!(
+            line.last(),
+            Some(&b'\n'),
+            "{}",
+            String::from_utf8_lossy(&line)
+        );
+        serde_json::from_slice(&line)
+            .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&line)))
+    }
+
+    /// Makes a request; the next message must be its response.
+    pub(crate) fn request(&mut self, method: &str, params: &Value) -> Value {
+        self.next_id += 1;
+        let id = self.next_id;
+        self.send(&request(id, method, params));
+        let response = self.read();
+        assert_eq!(response["id"], id, "{response}");
+        response
+    }
+
+    /// Opens a legacy connection.
+    pub(crate) fn initialize(&mut self, version: &str) -> Value {
+        let client = json!({"name": "tests", "version": "1"});
+        let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client});
+        let response = self.request("initialize", &params);
+        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        response["result"].clone()
+    }
+
+    /// Calls a tool; returns its result, which must not be an error of the protocol.
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        let response = self.request("tools/call", &json!({"name": tool, "arguments": arguments}));
+        assert!(response.get("error").is_none(), "{response}");
+        response["result"].clone()
+    }
+
+    /// Calls a tool; returns the text of its result.
+    pub(crate) fn call_text(&mut self, tool: &str, arguments: &Value) -> String {
+        self.call(tool, arguments)["content"][0]["text"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    }
+
+    /// Calls a tool; returns the error's code and message, which there must be.
+    pub(crate) fn call_error(&mut self, tool: &str, arguments: &Value) -> (i64, String) {
+        let response = self.request("tools/call", &json!({"name": tool, "arguments": arguments}));
+        error_of(&response)
+    }
+
+    /// Kills it, as `kill -9` does.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Closes its input and waits for its end.
+    pub(crate) fn end(mut self) -> Finished {
+        drop(self.stdin.take());
+        let mut stdout = Vec::new();
+        while let Some(line) = self.read_line() {
+            stdout.extend(line);
+        }
+        let status = self.wait();
+        let stderr = self.stderr.take().unwrap().join().unwrap();
+        Finished {
+            status,
+            stdout,
+            stderr: String::from_utf8_lossy(&stderr).into_owned(),
+        }
+    }
+
+    /// Closes its input; it must have nothing more to say and exit with 0. Returns what it said on standard error.
+    pub(crate) fn end_in_order(self) -> String {
+        let Finished {
+            status,
+            stdout,
+            stderr,
+        } = self.end();
+        assert_eq!(
+            String::from_utf8_lossy(&stdout),
+            "",
+            "unasked output; on standard error: {stderr}"
+        );
+        assert!(status.success(), "{status}: {stderr}");
+        stderr
+    }
+
+    fn wait(&mut self) -> ExitStatus {
+        let patience = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            assert!(Instant::now() < patience, "the server does not end");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Gone already, most of the time.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Code and message of an error response.
+pub(crate) fn error_of(response: &Value) -> (i64, String) {
+    let error = response
+        .get("error")
+        .unwrap_or_else(|| panic!("no error: {response}"));
+    assert!(response.get("result").is_none(), "{response}");
+    (
+        error["code"].as_i64().unwrap(),
+        error["message"].as_str().unwrap().to_owned(),
+    )
+}

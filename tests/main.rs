@@ -1,0 +1,55 @@
+//! Black-box tests: the program as its clients meet it, and the component as its host meets it. `RULES.md` says which
+//! test holds which rule of the protocol.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "in a test a panic is the report; clippy.toml excuses only functions marked #[test]"
+)]
+
+/// A server as a child process, the components that tests bring along, and a host that sees every write.
+mod harness;
+
+/// The wire, byte by byte: `transcripts/*.txt` are played against the program.
+mod transcripts;
+
+/// Rules of the protocol that a transcript can't express: properties of all replies, order, the end of input.
+mod protocol;
+
+/// What the memory returns: pages, suggestions, schemas, budgets.
+mod contents;
+
+/// Cancellation, progress, logging: more than one message at a time.
+mod flow;
+
+/// A component that does everything wrong, and a host that goes on.
+mod sandbox;
+
+/// The memory under wasmtime through the contract, without a process or a wire.
+mod component;
+
+/// What the memory asks of the file system, call by call: written, made durable, acknowledged.
+mod durability;
+
+/// Killed processes and damaged files.
+mod recovery;
+
+/// Several processes on one memory.
+mod sharing;
+
+/// The official Rust SDK's client.
+mod rmcp;
+
+/// The command line.
+mod cli;
+
+/// `personal-memory demo`.
+mod demo;
+
+/// `RULES.md` names tests that exist.
+mod rules;
+
+/// House rules that no compiler checks.
+mod house;
+
+/// The build compiles wasmtime once.
+mod build_once;

@@ -1,0 +1,277 @@
+//! Killed processes and damaged files: what was acknowledged is there, and what is damaged is said.
+
+use std::collections::HashMap;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Builder, Server, tool_call};
+
+const JOURNAL: &str = "journal.jsonl";
+const SET_ASIDE: &str = "set-aside.jsonl";
+
+fn start(data: &Path) -> Server {
+    Builder::memory_in(data).start()
+}
+
+/// The text of each memory, by id.
+fn all(server: &mut Server) -> HashMap<String, String> {
+    let mut found = HashMap::new();
+    let mut params = json!({});
+    loop {
+        let result = server.request("resources/list", &params)["result"].clone();
+        for resource in result["resources"].as_array().unwrap() {
+            let uri = resource["uri"].as_str().unwrap();
+            let contents = server.request("resources/read", &json!({"uri": uri}))["result"]["contents"][0]["text"].clone();
+            let id = uri.rsplit('/').next().unwrap().to_owned();
+            assert!(
+                found
+                    .insert(id, contents.as_str().unwrap().to_owned())
+                    .is_none(),
+                "{uri} twice"
+            );
+        }
+        match result.get("nextCursor") {
+            Some(cursor) => params = json!({"cursor": cursor}),
+            None => return found,
+        }
+    }
+}
+
+#[test]
+fn what_was_acknowledged_survives_a_kill() {
+    const ROUNDS: usize = 20;
+    let data = tempfile::tempdir().unwrap();
+    let mut acknowledged: HashMap<String, String> = HashMap::new();
+    for round in 0..ROUNDS {
+        let mut server = start(data.path());
+        // Many are on their way; the kill comes after a few answers, so in the middle of one.
+        for number in 0..40 {
+            let id = format!("round {round}, memory {number}");
+            server.send(&tool_call(id.clone(), "memory_save", &json!({"text": id})));
+        }
+        for _ in 0..=round {
+            let reply = server.read();
+            let id = reply["result"]["structuredContent"]["id"]
+                .as_str()
+                .unwrap()
+                .to_owned();
+            let text = reply["id"].as_str().unwrap().to_owned();
+            assert_eq!(
+                acknowledged.insert(id, text),
+                None,
+                "an id was given out twice: {reply}"
+            );
+        }
+        server.kill();
+        // Answers that were sent and not read yet count as well.
+        while let Some(line) = server.read_line() {
+            let Ok(reply) = serde_json::from_slice::<Value>(&line) else {
+                break;
+            };
+            let id = reply["result"]["structuredContent"]["id"]
+                .as_str()
+                .unwrap()
+                .to_owned();
+            assert_eq!(
+                acknowledged.insert(id, reply["id"].as_str().unwrap().to_owned()),
+                None,
+                "{reply}"
+            );
+        }
+    }
+    let mut server = start(data.path());
+    let found = all(&mut server);
+    for (id, text) in &acknowledged {
+        assert_eq!(found.get(id), Some(text), "{id} was acknowledged");
+    }
+    let saved = server.call("memory_save", &json!({"text": "after all that"}));
+    assert!(!found.contains_key(saved["structuredContent"]["id"].as_str().unwrap()));
+    server.end_in_order();
+}
+
+#[test]
+fn an_interrupted_write_is_cut_off_and_kept_aside() {
+    let data = tempfile::tempdir().unwrap();
+    let mut server = start(data.path());
+    server.call("memory_save", &json!({"text": "whole"}));
+    server.end_in_order();
+    let torn = r#"{"crc":"00000000","prev":"00000000","save":{"id":"m1","text":"to"#;
+    OpenOptions::new()
+        .append(true)
+        .open(data.path().join(JOURNAL))
+        .unwrap()
+        .write_all(torn.as_bytes())
+        .unwrap();
+
+    let mut server = start(data.path());
+    assert_eq!(
+        server.call_text("memory_search", &json!({"query": "whole"})),
+        "[m0] (episodic) whole"
+    );
+    let saved = server.call_text("memory_save", &json!({"text": "next"}));
+    let stderr = server.end_in_order();
+    assert!(stderr.contains("interrupted write"), "{stderr}");
+    assert!(
+        fs::read_to_string(data.path().join(SET_ASIDE))
+            .unwrap()
+            .contains("m1")
+    );
+
+    let mut server = start(data.path());
+    assert_eq!(all(&mut server).len(), 2, "{saved}");
+    assert_eq!(server.end_in_order(), "", "said once");
+}
+
+#[test]
+fn a_damaged_line_is_set_aside_and_all_else_is_served() {
+    let data = tempfile::tempdir().unwrap();
+    let mut server = start(data.path());
+    for text in ["the first", "the second", "the third"] {
+        server.call("memory_save", &json!({"text": text}));
+    }
+    server.end_in_order();
+    let journal = data.path().join(JOURNAL);
+    let damaged = fs::read_to_string(&journal)
+        .unwrap()
+        .replace("the second", "the sec\u{7f}nd");
+    fs::write(&journal, &damaged).unwrap();
+
+    let mut server = start(data.path());
+    let found = all(&mut server);
+    assert_eq!(found.len(), 2);
+    assert_eq!(
+        (found["m0"].as_str(), found["m2"].as_str()),
+        ("the first", "the third")
+    );
+    assert_eq!(
+        server.call_text("memory_save", &json!({"text": "the fourth"})),
+        "Saved m3.",
+        "m1 is not given out again"
+    );
+    let stderr = server.end_in_order();
+    assert!(stderr.contains("1 damaged line"), "{stderr}");
+    assert!(
+        fs::read_to_string(data.path().join(SET_ASIDE))
+            .unwrap()
+            .contains("the sec")
+    );
+    assert!(
+        fs::read_to_string(&journal).unwrap().starts_with(&damaged),
+        "what is damaged is not thrown away"
+    );
+}
+
+#[test]
+fn a_journal_that_is_no_journal_is_not_destroyed() {
+    let data = tempfile::tempdir().unwrap();
+    let garbage = b"\x00\xff not a journal\n{}\n\n[1]\n";
+    fs::write(data.path().join(JOURNAL), garbage).unwrap();
+    let mut server = start(data.path());
+    assert_eq!(all(&mut server).len(), 0);
+    server.call("memory_save", &json!({"text": "a new beginning"}));
+    let stderr = server.end_in_order();
+    assert!(stderr.contains("3 damaged line"), "{stderr}");
+    let journal = fs::read(data.path().join(JOURNAL)).unwrap();
+    assert!(journal.starts_with(garbage), "{journal:?}");
+    let mut server = start(data.path());
+    let found = all(&mut server);
+    assert_eq!(found.values().collect::<Vec<_>>(), ["a new beginning"]);
+    // Nobody knows which ids the lost header had given out.
+    assert!(!found.contains_key("m0"), "{found:?}");
+}
+
+#[test]
+fn a_journal_of_a_newer_version_is_left_alone() {
+    let data = tempfile::tempdir().unwrap();
+    let mut server = start(data.path());
+    server.call("memory_save", &json!({"text": "old"}));
+    server.end_in_order();
+    let journal = data.path().join(JOURNAL);
+    let text = fs::read_to_string(&journal).unwrap();
+    // The header of a later format, with the checksum that it needs.
+    let header = text.lines().next().unwrap();
+    let covered = header
+        .split_once(',')
+        .unwrap()
+        .1
+        .replace(r#""format":1"#, r#""format":2"#);
+    let newer = format!(
+        "{{\"crc\":\"{:08x}\",{covered}\n",
+        crc32(covered.as_bytes())
+    );
+    fs::write(&journal, &newer).unwrap();
+
+    let mut server = start(data.path());
+    for (tool, arguments) in [
+        ("memory_save", json!({"text": "x"})),
+        ("memory_search", json!({"query": "x"})),
+    ] {
+        let result = server.call(tool, &arguments);
+        assert_eq!(result["isError"], true, "{result}");
+        assert!(
+            result["content"][0]["text"]
+                .as_str()
+                .unwrap()
+                .contains("format 2"),
+            "{result}"
+        );
+    }
+    server.end_in_order();
+    assert_eq!(fs::read_to_string(&journal).unwrap(), newer);
+}
+
+/// CRC-32 as in zip and PNG, bit by bit: the program's own implementation can't vouch for itself.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0_u32, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
+            if crc & 1 == 1 {
+                (crc >> 1) ^ 0xedb8_8320
+            } else {
+                crc >> 1
+            }
+        })
+    })
+}
+
+#[test]
+fn the_journal_is_what_the_format_says() {
+    let data = tempfile::tempdir().unwrap();
+    let mut server = start(data.path());
+    server.call(
+        "memory_save",
+        &json!({"text": "text with \"quotes\"\nand é", "tags": ["a"]}),
+    );
+    server.call("memory_search", &json!({"query": "quotes"}));
+    server.call(
+        "memory_save",
+        &json!({"text": "text with \"quotes\"\nand é", "tags": ["b"], "importance": 9.5}),
+    );
+    server.end_in_order();
+    let text = fs::read_to_string(data.path().join(JOURNAL)).unwrap();
+    let mut previous = "00000000".to_owned();
+    for line in text.lines() {
+        let parsed: Value = serde_json::from_str(line).unwrap();
+        let covered = line.split_once(',').unwrap().1;
+        assert_eq!(
+            parsed["crc"],
+            format!("{:08x}", crc32(covered.as_bytes())),
+            "{line}"
+        );
+        assert_eq!(parsed["prev"], previous.as_str(), "{line}");
+        previous = parsed["crc"].as_str().unwrap().to_owned();
+    }
+    assert!(text.ends_with('\n'));
+    let events: Vec<String> = text
+        .lines()
+        .map(|line| {
+            let parsed: Value = serde_json::from_str(line).unwrap();
+            parsed.as_object().unwrap().keys().nth(2).unwrap().clone()
+        })
+        .collect();
+    assert_eq!(events[0], "journal");
+    assert_eq!(events[1], "save");
+    assert_eq!(events.last().unwrap(), "update");
+}
