@@ -20,7 +20,10 @@ fn server(data: &Path) -> Server {
 }
 
 fn id_of(result: &Value) -> String {
-    result["structuredContent"]["id"].as_str().unwrap().to_owned()
+    result["structuredContent"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned()
 }
 
 /// Every memory that a fresh server lists, as URI and size.
@@ -32,7 +35,10 @@ fn listed(data: &Path) -> BTreeSet<(String, u64)> {
         let page = server.request("resources/list", &params)["result"].clone();
         for resource in page["resources"].as_array().unwrap() {
             let uri = resource["uri"].as_str().unwrap().to_owned();
-            assert!(found.insert((uri, resource["size"].as_u64().unwrap())), "{resource} twice");
+            assert!(
+                found.insert((uri, resource["size"].as_u64().unwrap())),
+                "{resource} twice"
+            );
         }
         match page.get("nextCursor") {
             Some(cursor) => params = json!({"cursor": cursor}),
@@ -54,15 +60,25 @@ fn all_saves_survive(writers: usize) {
                     let text = format!("{writer}: {}", "x".repeat(number));
                     let result = server.call("memory_save", &json!({"text": text}));
                     assert_eq!(result["structuredContent"]["created"], true, "{result}");
-                    (format!("memory://entries/{}", id_of(&result)), text.len() as u64)
+                    (
+                        format!("memory://entries/{}", id_of(&result)),
+                        text.len() as u64,
+                    )
                 };
                 (0..SAVES_EACH).map(save).collect::<Vec<_>>()
             })
         })
         .collect();
-    let acknowledged: Vec<_> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+    let acknowledged: Vec<_> = threads
+        .into_iter()
+        .flat_map(|thread| thread.join().unwrap())
+        .collect();
     assert_eq!(acknowledged.len(), writers * SAVES_EACH);
-    assert_eq!(listed(data.path()), acknowledged.into_iter().collect(), "nothing lost, no id twice");
+    assert_eq!(
+        listed(data.path()),
+        acknowledged.into_iter().collect(),
+        "nothing lost, no id twice"
+    );
 }
 
 #[test]
@@ -92,7 +108,10 @@ fn the_same_text_saved_by_two_processes_is_one_memory() {
             })
         })
         .collect();
-    let ids: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+    let ids: Vec<_> = threads
+        .into_iter()
+        .map(|thread| thread.join().unwrap())
+        .collect();
     assert_eq!(ids[0], ids[1]);
     assert_eq!(listed(data.path()).len(), SAVES_EACH);
 }
@@ -104,7 +123,10 @@ fn what_one_process_saved_another_finds_at_once() {
     for number in 0..5 {
         let text = format!("the password of the cellar is number {number}");
         first.call("memory_save", &json!({"text": text}));
-        let found = second.call_text("memory_search", &json!({"query": format!("cellar {number}"), "k": 1}));
+        let found = second.call_text(
+            "memory_search",
+            &json!({"query": format!("cellar {number}"), "k": 1}),
+        );
         assert!(found.ends_with(&text), "{found}");
     }
 }
@@ -116,12 +138,19 @@ fn a_save_that_is_cancelled_while_it_waits_is_not_stored() {
     let held = lock.acquire(PATIENCE, || false).unwrap().unwrap();
     let mut server = server(data.path());
     let arguments = json!({"text": "never mind"});
-    server.send(&request("save", "tools/call", &json!({"name": "memory_save", "arguments": arguments})));
+    server.send(&request(
+        "save",
+        "tools/call",
+        &json!({"name": "memory_save", "arguments": arguments}),
+    ));
     server.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "save"}}));
     // Answered by the reader: so it has read the cancellation, while the worker still waits for the lock.
     server.request("ping", &json!({}));
     drop(held);
-    assert_eq!(server.call_text("memory_search", &json!({"query": "mind"})), "No matching memories.");
+    assert_eq!(
+        server.call_text("memory_search", &json!({"query": "mind"})),
+        "No matching memories."
+    );
     server.end_in_order();
 }
 
@@ -133,7 +162,13 @@ fn a_data_directory_that_was_made_again_is_used() {
     server.call("memory_save", &json!({"text": "before"}));
     fs::remove_dir_all(&data).unwrap();
     fs::create_dir(&data).unwrap();
-    assert_eq!(server.call_text("memory_save", &json!({"text": "after"})), "Saved m0.");
+    assert_eq!(
+        server.call_text("memory_save", &json!({"text": "after"})),
+        "Saved m0."
+    );
     let journal = fs::read_to_string(data.join("journal.jsonl")).unwrap();
-    assert!(journal.contains("after") && !journal.contains("before"), "{journal}");
+    assert!(
+        journal.contains("after") && !journal.contains("before"),
+        "{journal}"
+    );
 }

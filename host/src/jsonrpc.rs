@@ -218,8 +218,15 @@ pub fn parse(line: &[u8]) -> Incoming {
             return Incoming::Single(nameless(RpcError::new(PARSE_ERROR, message)));
         }
     };
-    if !text.trim_start().starts_with('[') {
-        return Incoming::Single(parse_message(text));
+    // Some programs put a byte order mark before what they write into a pipe (RFC 8259, section 8.1: may be ignored).
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    match text.trim_start().chars().next() {
+        Some('[') => {}
+        Some('{') => return Incoming::Single(parse_message(text)),
+        _ => {
+            let message = format!("the message is not a JSON object: {}", shorten(text.trim()));
+            return Incoming::Single(nameless(RpcError::new(PARSE_ERROR, message)));
+        }
     }
     match serde_json::from_str::<Vec<&RawValue>>(text) {
         Ok(members) if members.is_empty() => {
@@ -237,7 +244,12 @@ pub fn parse(line: &[u8]) -> Incoming {
     }
 }
 
+/// Reads a message: an object. (serde would take an array for one, too.)
 fn parse_message(text: &str) -> Message {
+    if !text.trim_start().starts_with('{') {
+        let message = format!("a message must be an object, not {}", shorten(text.trim()));
+        return nameless(RpcError::new(INVALID_REQUEST, message));
+    }
     let envelope = match read_envelope(text) {
         Ok(envelope) => envelope,
         Err(error) => return nameless(error),
@@ -280,17 +292,14 @@ fn parse_without_id(envelope: &Envelope<'_>) -> Message {
 
 fn read_envelope(text: &str) -> Result<Envelope<'_>, RpcError> {
     serde_json::from_str(text).map_err(|error| {
-        // Well-formed JSON fails here in two ways: it is no object, or it has a member twice.
-        if error.is_data() && text.trim_start().starts_with('{') {
+        // A well-formed object fails here only when it has a member twice.
+        if error.is_data() {
             RpcError::new(
                 INVALID_REQUEST,
                 format!("the message can't be read: {error}"),
             )
         } else {
-            RpcError::new(
-                PARSE_ERROR,
-                format!("the message is not a JSON object: {error}"),
-            )
+            RpcError::new(PARSE_ERROR, format!("the message is not JSON: {error}"))
         }
     })
 }
@@ -324,8 +333,12 @@ fn read_params(params: Option<&RawValue>) -> Result<Map<String, Value>, RpcError
     let Some(params) = params else {
         return Ok(Map::new());
     };
+    if !params.get().starts_with('{') {
+        let message = format!("`params` must be an object, not {}", shorten(params.get()));
+        return Err(RpcError::invalid_params(message));
+    }
     serde_json::from_str(params.get())
-        .map_err(|error| RpcError::invalid_params(format!("`params` must be an object: {error}")))
+        .map_err(|error| RpcError::invalid_params(format!("`params` can't be read: {error}")))
 }
 
 /// Something whose id could not be read.

@@ -29,7 +29,7 @@ mod contract {
 
 use self::contract::Memory;
 use self::contract::exports::personal_memory::mcp::tools::ToolOutcome;
-use self::contract::personal_memory::mcp::types::{
+use self::contract::exports::personal_memory::mcp::types::{
     ClientCapabilities, ContentBody, RequestContext,
 };
 

@@ -8,12 +8,12 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::backend::MemoryBackend;
-use crate::bindings::exports::personal_memory::mcp::{
-    completion, prompts, resources, server, tools,
-};
-use crate::bindings::personal_memory::mcp::types::{
+use crate::bindings::exports::personal_memory::mcp::types::{
     Annotations, CacheHint, CacheScope, Content, ContentBody, Error, RequestContext, ResourceBody,
     ResourceContents, ResourceInfo, Resumption, Role, UnknownResource,
+};
+use crate::bindings::exports::personal_memory::mcp::{
+    completion, prompts, resources, server, tools,
 };
 use crate::completion::{Reference, complete};
 use crate::config::{

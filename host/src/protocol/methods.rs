@@ -128,6 +128,13 @@ pub(super) fn find(
     })
 }
 
+/// Whether a method is the legacy handshake.
+pub(super) fn opens_a_connection(name: &str) -> bool {
+    METHODS
+        .iter()
+        .any(|method| method.name == name && matches!(method.action, Action::Initialize))
+}
+
 fn list_tools(params: &Params) -> Result<Call, RpcError> {
     Ok(Call::ListTools {
         cursor: optional_string(params, "cursor")?,

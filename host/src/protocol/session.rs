@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::methods::{self, Action};
 use super::notify::{CallNotifier, Outbox};
 use super::scope::{Handshake, Scope, parse_log_level};
+use super::version::Version;
 use super::{error, lifecycle};
 use crate::convert::{self, Converted};
 use crate::jsonrpc::{
@@ -77,24 +78,31 @@ impl Session {
         match incoming {
             Incoming::Single(message) => self.receive_one(message),
             Incoming::Batch(messages) => {
-                if self
-                    .handshake
-                    .as_ref()
-                    .is_some_and(|handshake| handshake.version.has_batches())
-                {
+                let negotiated = self.handshake.as_ref().map(|handshake| handshake.version);
+                if negotiated.is_some_and(Version::has_batches) {
                     Step::Batch(
                         messages
                             .into_iter()
-                            .map(|message| self.receive_one(message))
+                            .map(|message| self.receive_member(message))
                             .collect(),
                     )
                 } else {
-                    self.refuse(RpcError::new(
-                        INVALID_REQUEST,
-                        "batches exist only in protocol version 2025-03-26",
-                    ))
+                    let message = "batches exist only in protocol version 2025-03-26";
+                    self.refuse(RpcError::new(INVALID_REQUEST, message))
                 }
             }
+        }
+    }
+
+    /// A member of a batch: anything but `initialize` (specification 2025-03-26, "Lifecycle").
+    fn receive_member(&mut self, message: Message) -> Step {
+        match message {
+            Message::Request(request) if methods::opens_a_connection(&request.method) => {
+                let error =
+                    RpcError::new(INVALID_REQUEST, "`initialize` must not be part of a batch");
+                Step::Reply(Response::new(request.id, Err(error)))
+            }
+            message => self.receive_one(message),
         }
     }
 
