@@ -51,8 +51,11 @@ const MAX_KNOWN_WORDS: usize = 50_000;
 pub struct Analyzer {
     stemmer: Stemmer,
     /// Folded words to their terms.
-    words: RefCell<HashMap<Box<str>, (Box<str>, Class)>>,
+    words: RefCell<HashMap<Box<str>, Term>>,
 }
+
+/// What became of a word.
+type Term = (Box<str>, Class);
 
 impl Default for Analyzer {
     fn default() -> Self {
