@@ -4,7 +4,7 @@
 //! A transport hands each message to its connection's [`Session`] and does what the returned [`Step`] says. That is the
 //! whole door: this room knows no transport, and no transport knows a method.
 //!
-//! Two eras are served side by side and told apart **per message** (see [`scope`]): *legacy* revisions open with
+//! Two eras are served side by side and told apart **per message** (in `scope.rs`): *legacy* revisions open with
 //! `initialize` and keep a little state, the *modern* one carries everything in each request.
 
 mod error;
