@@ -50,6 +50,7 @@ fn build_guest(workspace: &Path, out_dir: &Path, package: &str) -> Result<Vec<u8
         .current_dir(workspace)
         .args([
             "build",
+            "--locked",
             "--package",
             package,
             "--target",
@@ -60,11 +61,10 @@ fn build_guest(workspace: &Path, out_dir: &Path, package: &str) -> Result<Vec<u8
         ])
         .arg(&target_dir)
         // Settings of the outer build that are meant for the host.
-        .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .env_remove("CARGO_BUILD_TARGET")
         .env_remove("RUSTC_WORKSPACE_WRAPPER")
         .env_remove("RUSTC_WRAPPER")
-        .env("RUSTFLAGS", guest_rustflags(workspace))
+        .env("CARGO_ENCODED_RUSTFLAGS", guest_rustflags(workspace))
         .status()
         .context("cargo can't be started")?;
     if !status.success() {
@@ -85,15 +85,12 @@ fn guest_rustflags(workspace: &Path) -> String {
     let cargo_home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let cargo_home = cargo_home.or_else(|| Some(env::home_dir()?.join(".cargo")));
     for (directory, name) in [(Some(workspace.to_owned()), "."), (cargo_home, "cargo")] {
-        if let Some(directory) = directory
-            .as_ref()
-            .and_then(|path| path.to_str())
-            .filter(|path| !path.contains(' '))
-        {
+        if let Some(directory) = directory.as_ref().and_then(|path| path.to_str()) {
             flags.push(format!("--remap-path-prefix={directory}={name}"));
         }
     }
-    flags.join(" ")
+    // Cargo separates the flags of this variable by a character that no path has.
+    flags.join("\u{1f}")
 }
 
 fn precompile(wasm: &[u8], target: &str) -> Result<Vec<u8>> {

@@ -36,9 +36,12 @@ fn context() -> RequestContext {
         protocol_version: "2026-07-28".to_owned(),
         client: None,
         client_capabilities: ClientCapabilities::empty(),
+        declared_capabilities: "{}".to_owned(),
         session: "session".to_owned(),
         progress: false,
         log_level: None,
+        meta: None,
+        deadline_ms: 10_000,
     }
 }
 

@@ -38,11 +38,11 @@ fn collect(directory: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Code without comments and without what comes after the first test.
+/// Code without comments and without the tests at its end. (A `#[cfg(test)]` before one item hides only that.)
 fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    text.split("#[cfg(test)]")
-        .next()
-        .unwrap()
+    text.find("#[cfg(test)]\nmod tests")
+        .or_else(|| text.find("#[cfg(test)]\n#[path"))
+        .map_or(text, |tests| &text[..tests])
         .lines()
         .enumerate()
         .map(|(index, line)| (index + 1, line.split("//").next().unwrap()))

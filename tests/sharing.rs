@@ -172,3 +172,26 @@ fn a_data_directory_that_was_made_again_is_used() {
         "{journal}"
     );
 }
+
+#[test]
+fn a_data_directory_that_was_replaced_before_the_first_call_is_used() {
+    let parent = tempfile::tempdir().unwrap();
+    let data = parent.path().join("data");
+    let mut server = server(&data);
+    fs::rename(&data, parent.path().join("old")).unwrap();
+    fs::create_dir(&data).unwrap();
+    server.call("memory_save", &json!({"text": "where to?"}));
+    assert!(data.join("journal.jsonl").exists());
+}
+
+#[test]
+fn what_tools_there_are_is_told_while_another_process_holds_the_store() {
+    let data = tempfile::tempdir().unwrap();
+    let mut lock = StoreLock::new(data.path());
+    let _held = lock.acquire(PATIENCE, || false).unwrap();
+    let mut server = server(data.path());
+    for method in ["tools/list", "prompts/list", "resources/templates/list"] {
+        let response = server.request(method, &json!({}));
+        assert!(response.get("result").is_some(), "{response}");
+    }
+}

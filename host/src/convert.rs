@@ -1,4 +1,4 @@
-//! JSON on one side, the contract's types on the other. The only room that knows both.
+//! JSON on one side, the contract's types on the other. The only room that turns one into the other.
 //!
 //! What a revision of the protocol does not know is left out here, field by field; what a revision *adds around* a
 //! result (its type, the server's identity, cache hints) is the protocol's business.
@@ -9,13 +9,16 @@ mod params;
 
 use serde_json::{Map, Value};
 
-use crate::protocol::Version;
 use crate::sandbox::Outcome;
 use crate::sandbox::bindings::exports::personal_memory::mcp::{prompts, resources, tools};
 use crate::sandbox::bindings::personal_memory::mcp::types::{CacheHint, Pending};
+use crate::version::Version;
 
 pub use self::lists::implementation;
-pub use self::params::{client_capabilities, log_level};
+pub use self::params::{
+    Params, client, client_capabilities, completion, declaration, log_level, log_level_name, page,
+    prompt_get, resource_read, tool_call,
+};
 
 /// An outcome as the members of a JSON-RPC result.
 #[derive(Debug)]
@@ -100,15 +103,15 @@ fn json(text: &str, what: &str) -> Result<Value, Unusable> {
 }
 
 /// Reads a JSON object that a component returned.
-fn json_object(text: &str, what: &str) -> Result<Value, Unusable> {
+fn json_object(text: &str, what: &str) -> Result<Map<String, Value>, Unusable> {
     match json(text, what)? {
-        object @ Value::Object(_) => Ok(object),
+        Value::Object(object) => Ok(object),
         _ => Err(Unusable(format!("{what} is not a JSON object"))),
     }
 }
 
 /// Reads the optional object for `_meta`.
-fn meta(text: Option<&String>, what: &str) -> Result<Option<Value>, Unusable> {
+fn meta(text: Option<&String>, what: &str) -> Result<Option<Map<String, Value>>, Unusable> {
     text.map(|text| json_object(text, &format!("`_meta` of {what}")))
         .transpose()
 }

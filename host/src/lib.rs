@@ -8,7 +8,8 @@
 //! - [`transport`]: bytes in, bytes out: lines of standard input and output.
 //! - [`jsonrpc`]: the envelope; knows no method names.
 //! - [`protocol`]: eras, lifecycle and methods of the Model Context Protocol; where failures become error responses.
-//! - [`convert`]: JSON to and from the types of the contract in `wit/`; the only room that knows both.
+//! - [`version`]: the protocol's revisions and what each of them knows.
+//! - [`convert`]: JSON to and from the types of the contract in `wit/`.
 //! - [`store_lock`]: keeps processes that share a store out of each other's way.
 //! - [`sandbox`]: runs the component under its limits; the only room that names wasmtime.
 //!
@@ -20,6 +21,8 @@ pub mod transport;
 pub mod jsonrpc;
 
 pub mod protocol;
+
+pub mod version;
 
 pub mod convert;
 

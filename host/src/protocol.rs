@@ -13,8 +13,6 @@ mod methods;
 mod notify;
 mod scope;
 mod session;
-mod version;
 
 pub use self::notify::Outbox;
 pub use self::session::{PendingCall, Session, Step};
-pub use self::version::Version;

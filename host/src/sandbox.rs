@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
+use serde_json::{Value, json};
 
 use self::bindings::exports::personal_memory::mcp::server::Description;
 use self::bindings::personal_memory::mcp::types::{
@@ -37,7 +38,8 @@ use crate::store_lock::{LockError, PATIENCE, StoreLock};
 /// The longest that a call may take. Interactive work is over in milliseconds; clients give up after 60 seconds.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The most memory that an instance may have, in bytes. A hundred thousand memories take less than a tenth of it.
+/// The most memory that an instance may have, in bytes: far more than a large store takes, and far less than would bring
+/// a person's machine down.
 pub const DEFAULT_MAX_MEMORY: usize = 1 << 30;
 
 /// What a component may use.
@@ -112,10 +114,10 @@ impl Sandbox {
         } = code.load()?;
         let store = config.store_directory();
         let maker = Maker::new(engine, &component, config)?;
+        // Opened before the instance opens the directory: so a replacement after that is noticed.
+        let lock = store.map(|directory| StoreLock::new(&directory));
         let (instance, description) = maker.make()?;
-        let lock = store
-            .filter(|_| description.keeps_store)
-            .map(|directory| StoreLock::new(&directory));
+        let lock = lock.filter(|_| description.keeps_store);
         let profile = Profile {
             description,
             interfaces: maker.interfaces(),
@@ -148,10 +150,10 @@ impl Sandbox {
         cancel: &Cancel,
         notifier: Option<Arc<dyn Notifier>>,
     ) -> Result<Outcome, CallError> {
-        // Held to the end, also of what a broken call leaves under way.
+        // Held to the end, also of what a broken call leaves under way (for a while: see `instance::Driver`).
         let held = match &mut self.lock {
-            Some(lock) => lock.acquire(PATIENCE, || cancel.is_cancelled())?,
-            None => None,
+            Some(lock) if call.uses_store() => lock.acquire(PATIENCE, || cancel.is_cancelled())?,
+            _ => None,
         };
         if held.as_ref().is_some_and(|held| held.replaced) {
             // It has the old directory open.
@@ -168,6 +170,13 @@ impl Sandbox {
 }
 
 impl SandboxConfig {
+    /// The document for `server.configure`.
+    fn environment(&self) -> Value {
+        let directory = |grant: &Grant| json!({"name": grant.name, "readOnly": grant.read_only});
+        let directories: Vec<Value> = self.grants.iter().map(directory).collect();
+        json!({"settings": self.settings, "directories": directories})
+    }
+
     /// Where a component that keeps a store keeps it, if it may.
     fn store_directory(&self) -> Option<PathBuf> {
         let store = self

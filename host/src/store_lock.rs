@@ -40,7 +40,20 @@ pub struct StoreLock {
 #[derive(Debug)]
 struct Files {
     lock: File,
-    holder: File,
+    /// Absent where it can't be written: it is only for a message.
+    holder: Option<File>,
+}
+
+impl Files {
+    fn open(directory: &Path) -> io::Result<Files> {
+        let path = directory.join(LOCK);
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        Ok(Files {
+            lock: open(&path).map_err(named)?,
+            holder: open(&directory.join(HOLDER)).ok(),
+        })
+    }
 }
 
 /// The lock, held until this is dropped.
@@ -100,19 +113,20 @@ impl fmt::Display for LockError {
 impl std::error::Error for LockError {}
 
 impl StoreLock {
-    /// The lock of the store in a directory. Opens nothing yet.
+    /// The lock of the store in a directory. It is opened now, so that [`Held::replaced`] tells of every replacement from
+    /// now on; that it can't be is told when it is acquired.
     pub fn new(directory: &Path) -> StoreLock {
+        let files = Files::open(directory).ok();
         StoreLock {
             directory: directory.to_owned(),
-            files: None,
-            replaced: false,
+            replaced: files.is_none(),
+            files,
         }
     }
 
     /// Waits for the lock at most `patience` long, and only until `abandoned` says that it is not wanted any more.
     ///
-    /// `None` where we may not write: then we can't spoil anybody's writing, and readers expect to meet an unfinished
-    /// line.
+    /// `None` on a read-only file system that has no lock file: nobody can write there.
     ///
     /// # Errors
     ///
@@ -128,7 +142,7 @@ impl StoreLock {
             match self.try_acquire() {
                 Ok(true) => break,
                 Ok(false) => {}
-                Err(error) if is_read_only(&error) => return Ok(None),
+                Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => return Ok(None),
                 Err(error) => return Err(LockError::Io(error)),
             }
             let waited = began.elapsed();
@@ -145,7 +159,9 @@ impl StoreLock {
             pause = (pause * 2).min(MAX_PAUSE);
         }
         let replaced = std::mem::take(&mut self.replaced);
-        Ok(self.files.as_ref().map(|files| Held {
+        // `try_acquire` leaves the files open when it succeeds.
+        let files = self.files.as_ref().ok_or(LockError::Abandoned)?;
+        Ok(Some(Held {
             lock: &files.lock,
             replaced,
         }))
@@ -156,7 +172,7 @@ impl StoreLock {
     fn try_acquire(&mut self) -> io::Result<bool> {
         let files = match self.files.take() {
             Some(files) => files,
-            None => self.open()?,
+            None => Files::open(&self.directory)?,
         };
         match files.lock.try_lock() {
             Ok(()) => {}
@@ -170,30 +186,14 @@ impl StoreLock {
             self.replaced = true;
             return Ok(false);
         }
-        let mut holder = &files.holder;
-        // Only for the message to those who wait in vain.
-        let pid = format!("{:<10}\n", std::process::id());
-        let _ = holder
-            .seek(SeekFrom::Start(0))
-            .and_then(|_| holder.write_all(pid.as_bytes()));
+        if let Some(mut holder) = files.holder.as_ref() {
+            let pid = format!("{:<10}\n", std::process::id());
+            let _ = holder
+                .seek(SeekFrom::Start(0))
+                .and_then(|_| holder.write_all(pid.as_bytes()));
+        }
         self.files = Some(files);
         Ok(true)
-    }
-
-    fn open(&self) -> io::Result<Files> {
-        let open = |name| {
-            let mut options = OpenOptions::new();
-            options
-                .create(true)
-                .truncate(false)
-                .read(true)
-                .write(true)
-                .open(self.directory.join(name))
-        };
-        Ok(Files {
-            lock: open(LOCK)?,
-            holder: open(HOLDER)?,
-        })
     }
 
     fn holder(&self) -> Option<u32> {
@@ -206,7 +206,26 @@ impl StoreLock {
     }
 }
 
-fn is_read_only(error: &io::Error) -> bool {
+/// Opens a file, for writing and creating it if that is allowed. A file that can only be read can be locked as well, so
+/// one who may only read still waits for those who write.
+///
+/// Links are not followed: a component can make some in its directory, and must not have us write elsewhere.
+fn open(path: &Path) -> io::Result<File> {
+    let mut reading = OpenOptions::new();
+    reading.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        reading.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+    }
+    let mut writing = reading.clone();
+    match writing.write(true).create(true).truncate(false).open(path) {
+        Err(error) if is_forbidden(&error) => reading.open(path).map_err(|_| error),
+        outcome => outcome,
+    }
+}
+
+fn is_forbidden(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
@@ -286,6 +305,25 @@ mod tests {
         );
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_place_of_a_lock_file_is_not_followed() {
+        let directory = tempfile::tempdir().unwrap();
+        let victim = directory.path().join("victim");
+        fs::write(&victim, "precious").unwrap();
+        let data = directory.path().join("data");
+        fs::create_dir(&data).unwrap();
+        std::os::unix::fs::symlink(&victim, data.join(HOLDER)).unwrap();
+        assert!(free(&mut StoreLock::new(&data)));
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
+        fs::remove_file(data.join(LOCK)).unwrap();
+        std::os::unix::fs::symlink(&victim, data.join(LOCK)).unwrap();
+        assert!(matches!(
+            StoreLock::new(&data).acquire(NO_PATIENCE, || false),
+            Err(LockError::Io(_))
+        ));
+    }
+
     #[test]
     fn nobody_waits_for_a_call_that_was_cancelled() {
         let directory = tempfile::tempdir().unwrap();
@@ -308,5 +346,27 @@ mod tests {
             lock.acquire(NO_PATIENCE, || false),
             Err(LockError::Io(_))
         ));
+    }
+
+    /// As root everything may be written, so there it shows nothing.
+    #[cfg(unix)]
+    #[test]
+    fn a_lock_that_may_only_be_read_is_waited_for_like_any_other() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let directory = tempfile::tempdir().unwrap();
+        let (mut first, mut second) = (
+            StoreLock::new(directory.path()),
+            StoreLock::new(directory.path()),
+        );
+        assert!(free(&mut first));
+        for name in [LOCK, HOLDER] {
+            let path = directory.path().join(name);
+            fs::set_permissions(path, fs::Permissions::from_mode(0o400)).unwrap();
+        }
+        let held = first.acquire(NO_PATIENCE, || false).unwrap();
+        assert!(!free(&mut second), "it was not skipped");
+        drop(held);
+        assert!(free(&mut second));
     }
 }

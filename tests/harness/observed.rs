@@ -145,9 +145,12 @@ impl Observed {
             protocol_version: "2025-11-25".to_owned(),
             client: None,
             client_capabilities: ClientCapabilities::empty(),
+            declared_capabilities: "{}".to_owned(),
             session: "session".to_owned(),
             progress: false,
             log_level: None,
+            meta: None,
+            deadline_ms: 10_000,
         };
         let tools = self.memory.personal_memory_mcp_tools();
         let outcome = tools

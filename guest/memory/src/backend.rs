@@ -7,29 +7,15 @@ use jiff::Timestamp;
 use ranking::bm25::{Bm25Params, Hit, Index, keep_best};
 
 use crate::config::{
-    DEFAULT_IMPORTANCE, IMPORTANCE_WEIGHT, Kind, MAX_IMPORTANCE, MAX_TAGS, RECENCY_DECAY_PER_HOUR,
+    DEFAULT_IMPORTANCE, IMPORTANCE_WEIGHT, MAX_IMPORTANCE, MAX_TAGS, RECENCY_DECAY_PER_HOUR,
     RECENCY_WEIGHT,
 };
+use crate::filter::Filter;
 use crate::request::Moment;
 use crate::security::{SaveArgs, SearchArgs};
 pub use crate::store::Memory;
 use crate::store::disk::Disk;
 use crate::store::{RandomId, Store, StoreError};
-
-/// Which memories a search may find.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Filter {
-    /// Only this kind.
-    pub kind: Option<Kind>,
-    /// Only those that have all of these tags; case does not matter.
-    pub tags: Vec<String>,
-    /// Only those saved at this time or later.
-    pub since: Option<Timestamp>,
-    /// Only those saved at this time or earlier.
-    pub until: Option<Timestamp>,
-    /// Only those at least this important.
-    pub min_importance: Option<f64>,
-}
 
 impl Filter {
     /// Whether it lets a memory pass.

@@ -1,7 +1,7 @@
 //! Saving, finding and ranking.
 
 use super::*;
-use crate::config::{DEFAULT_K, TOUCH_INTERVAL_SECONDS};
+use crate::config::{DEFAULT_K, Kind, TOUCH_INTERVAL_SECONDS};
 use crate::store::fake::{FakeDisk, Faults, at};
 use crate::store::journal::JOURNAL;
 

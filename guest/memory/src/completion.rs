@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 
 use crate::backend::MemoryBackend;
-use crate::config::MAX_COMPLETIONS;
+use crate::config::{ENTRY_TEMPLATE, MAX_COMPLETIONS, SEARCH_TEMPLATE};
 use crate::prompts::{REFLECT_ON, TOPIC};
 use crate::request::RequestError;
-use crate::resources::{ENTRY_TEMPLATE, SEARCH_TEMPLATE};
 use crate::security::echo;
 
 /// What is being filled in.

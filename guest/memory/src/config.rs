@@ -4,6 +4,28 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+// `concat!` takes literals only, so the parts of our URIs are macros.
+macro_rules! resource_scheme {
+    () => {
+        "memory"
+    };
+}
+macro_rules! entries {
+    () => {
+        "entries"
+    };
+}
+macro_rules! searches {
+    () => {
+        "search"
+    };
+}
+macro_rules! entry_template {
+    () => {
+        concat!(resource_scheme!(), "://", entries!(), "/{id}")
+    };
+}
+
 /// Programmatic name of the server.
 pub const SERVER_NAME: &str = "personal-memory";
 /// Name for people.
@@ -77,11 +99,15 @@ impl fmt::Display for Kind {
 }
 
 /// Scheme of our URIs.
-pub const RESOURCE_SCHEME: &str = "memory";
+pub const RESOURCE_SCHEME: &str = resource_scheme!();
 /// Authority of the URIs of single memories: `memory://entries/m3`.
-pub const ENTRIES: &str = "entries";
+pub const ENTRIES: &str = entries!();
 /// Authority of the URIs of searches: `memory://search/dark%20mode`.
-pub const SEARCHES: &str = "search";
+pub const SEARCHES: &str = searches!();
+/// Template of the URIs of single memories.
+pub const ENTRY_TEMPLATE: &str = entry_template!();
+/// Template of the URIs of searches.
+pub const SEARCH_TEMPLATE: &str = concat!(resource_scheme!(), "://", searches!(), "/{query}");
 /// Entries on a page of the resource list: a picker's screenful or two, some 25 kB.
 pub const PAGE_SIZE: usize = 100;
 /// The most suggestions in a completion, set by the protocol.
@@ -95,6 +121,12 @@ pub const PREVIEW_CHARS: usize = 160;
 /// Bytes of a preview as JSON. With it, `MAX_K` previews and all that surrounds them fit into `MAX_REPLY_BYTES`
 /// whatever they contain; a test holds this.
 pub const PREVIEW_BYTES: usize = 224;
+/// The last line of a reply in which memories are shortened.
+pub const SHORTENED: &str = concat!(
+    "(… marks shortened memories. Read ",
+    entry_template!(),
+    " for the whole text, or ask for fewer.)"
+);
 /// Characters of a memory in the title of its resource.
 pub const TITLE_CHARS: usize = 60;
 /// Characters of a caller's value that an error message repeats.

@@ -75,11 +75,12 @@ impl server::Guest for Component {
             icons: Vec::new(),
             instructions: Some(INSTRUCTIONS.to_owned()),
             keeps_store: true,
+            extensions: None,
         }
     }
 
-    fn configure(settings: String) -> Result<(), String> {
-        crate::request::check_settings(&settings)
+    fn configure(environment: String) -> Result<(), String> {
+        crate::request::check_environment(&environment)
     }
 }
 

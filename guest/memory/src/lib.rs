@@ -11,6 +11,7 @@
 //! - `exports` (wasm only): the contract's interfaces; converts, reads clock and chance, owns the one backend
 //! - `bindings` (wasm only): generated code and nothing else
 //! - [`request`]: what a request brings from the edge, and how one can be wrong
+//! - [`filter`]: which memories a search may find
 //! - [`security`]: untrusted values in, checked types or a refusal out
 //! - [`tools`], [`resources`], [`prompts`], [`completion`]: the doors, one a capability of the protocol
 //! - [`render`]: memories as they are shown: a line each, within a budget
@@ -49,6 +50,8 @@ mod exports;
 mod bindings;
 
 pub mod request;
+
+pub mod filter;
 
 pub mod security;
 

@@ -1,7 +1,6 @@
 //! Prompts: what a person may start a conversation with.
 
-use crate::backend::{Filter, MemoryBackend};
-use crate::config::DEFAULT_K;
+use crate::backend::MemoryBackend;
 use crate::render::{one_line, render};
 use crate::request::{Moment, RequestError};
 use crate::security::{SearchArgs, check_query, echo};
@@ -77,14 +76,7 @@ pub fn get(
     };
     let query = check_query(TOPIC, topic).map_err(|error| invalid(error.to_string()))?;
     let topic = one_line(&query);
-    let memories = backend.search(
-        &SearchArgs {
-            query,
-            k: DEFAULT_K,
-            filter: Filter::default(),
-        },
-        moment,
-    )?;
+    let memories = backend.search(&SearchArgs::for_query(query), moment)?;
     let recalled: Vec<String> = render(&memories)
         .text
         .lines()

@@ -1,7 +1,7 @@
 //! The one prompt.
 
 use super::*;
-use crate::config::MAX_TEXT_CHARS;
+use crate::config::{DEFAULT_K, MAX_TEXT_CHARS};
 use crate::security::validate_save_args;
 use crate::store::fake::{FakeDisk, at};
 use serde_json::json;

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::backend::Memory;
 use crate::config::{
-    ENTRIES, Kind, MAX_REPLY_BYTES, PREVIEW_BYTES, PREVIEW_CHARS, RESOURCE_SCHEME,
+    ENTRIES, Kind, MAX_REPLY_BYTES, PREVIEW_BYTES, PREVIEW_CHARS, RESOURCE_SCHEME, SHORTENED,
 };
 use crate::store::event::rfc3339;
 
@@ -13,9 +13,6 @@ pub const NO_MATCHES: &str = "No matching memories.";
 
 /// Stands where a memory's own text breaks its line.
 const LINE_BREAK: &str = " ⏎ ";
-
-/// The last line of a reply in which memories are shortened.
-const SHORTENED: &str = "(… marks shortened memories. Read memory://entries/{id} for the whole text, or ask for fewer.)";
 
 /// What stands around the memories in either form of a reply.
 const FRAME_BYTES: usize = SHORTENED.len() + r#"{"memories":[]}"#.len();

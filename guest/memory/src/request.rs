@@ -38,24 +38,29 @@ impl Moment {
     }
 }
 
-/// Checks the settings that the person gave, a JSON object of strings. There are none yet.
+/// Checks what the host tells about where we are: an object, of whose members only `settings` concerns us yet. There is
+/// no setting yet.
 ///
 /// # Errors
 ///
-/// Names a setting that is unknown, or says that the document is not an object.
-pub fn check_settings(settings: &str) -> Result<(), String> {
-    match serde_json::from_str(settings) {
-        Ok(Value::Object(settings)) => match settings.keys().next() {
+/// Names a setting that is unknown, or says what is malformed.
+pub fn check_environment(environment: &str) -> Result<(), String> {
+    let environment: Value = serde_json::from_str(environment).map_err(|error| {
+        format!("the environment must be an object, got malformed JSON: {error}")
+    })?;
+    let Some(environment) = environment.as_object() else {
+        return Err("the environment must be an object".to_owned());
+    };
+    match environment.get("settings") {
+        None => Ok(()),
+        Some(Value::Object(settings)) => match settings.keys().next() {
             Some(key) => Err(format!(
                 "unknown setting {}; {SERVER_NAME} knows none",
                 echo(key)
             )),
             None => Ok(()),
         },
-        Ok(_) => Err("settings must be an object of strings".to_owned()),
-        Err(error) => Err(format!(
-            "settings must be an object of strings, got malformed JSON: {error}"
-        )),
+        Some(_) => Err("settings must be an object of strings".to_owned()),
     }
 }
 
@@ -119,19 +124,21 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_refused_by_name() {
-        assert_eq!(check_settings("{}"), Ok(()));
-        assert!(
-            check_settings(r#"{"embedder":"x"}"#)
-                .unwrap_err()
-                .contains("\"embedder\"")
-        );
-        for malformed in ["", "[]", "null", "{", "\"x\""] {
+    fn settings_are_refused_by_name_and_other_members_ignored() {
+        for fine in [
+            "{}",
+            r#"{"settings":{}}"#,
+            r#"{"settings":{},"directories":[],"later":1}"#,
+        ] {
+            assert_eq!(check_environment(fine), Ok(()), "{fine}");
+        }
+        let refusal = check_environment(r#"{"settings":{"embedder":"x"}}"#).unwrap_err();
+        assert!(refusal.contains("\"embedder\""), "{refusal}");
+        for malformed in ["", "[]", "null", "{", "\"x\"", r#"{"settings":1}"#] {
+            let refusal = check_environment(malformed).unwrap_err();
             assert!(
-                check_settings(malformed)
-                    .unwrap_err()
-                    .contains("object of strings"),
-                "{malformed}"
+                refusal.contains("must be an object"),
+                "{malformed}: {refusal}"
             );
         }
     }

@@ -1,19 +1,13 @@
 //! Resources: what an application may read. Each memory, and each search.
 
 use jiff::Timestamp;
-use serde_json::json;
 
 use crate::backend::{Memory, MemoryBackend};
-use crate::config::{Kind, PAGE_SIZE, TITLE_CHARS};
-use crate::render::{entry_uri, title};
+use crate::config::{ENTRY_TEMPLATE, Kind, PAGE_SIZE, SEARCH_TEMPLATE, TITLE_CHARS};
+use crate::render::{entry_uri, render, title};
 use crate::request::{Moment, RequestError};
-use crate::security::{ResourceUri, echo, parse_id, validate_resource_uri};
-use crate::tools::handle_search;
+use crate::security::{ResourceUri, SearchArgs, echo, parse_id, validate_resource_uri};
 
-/// Template of the URIs of single memories.
-pub const ENTRY_TEMPLATE: &str = "memory://entries/{id}";
-/// Template of the URIs of searches.
-pub const SEARCH_TEMPLATE: &str = "memory://search/{query}";
 /// What every resource is.
 pub const MIME_TYPE: &str = "text/plain";
 
@@ -122,8 +116,6 @@ fn describe(memory: &Memory) -> Descriptor {
 pub struct Contents {
     /// The exact text of a memory, or the reply of a search.
     pub text: String,
-    /// When it last changed; none for a search.
-    pub last_modified: Option<Timestamp>,
 }
 
 /// Reads a resource.
@@ -136,38 +128,32 @@ pub fn read(
     backend: &mut MemoryBackend,
     moment: &Moment,
 ) -> Result<Contents, RequestError> {
-    let refuse = |reason: String| RequestError::UnknownResource {
-        uri: uri.to_owned(),
-        reason,
+    // Filled when an entry is found to be known.
+    let mut entry = Ok(String::new());
+    let known = |id| match backend.get(id) {
+        Ok(Some(memory)) => {
+            entry = Ok(memory.text.clone());
+            true
+        }
+        Ok(None) => false,
+        // Whether it is there can't be told, so it is not refused as unknown.
+        Err(error) => {
+            entry = Err(error);
+            true
+        }
     };
-    // What a malformed URI is told does not depend on whether the store can be read.
     let checked =
-        validate_resource_uri(uri, |_| true).map_err(|error| refuse(error.to_string()))?;
-    match checked {
-        ResourceUri::Entry(id) => {
-            let memory = backend.get(id)?;
-            validate_resource_uri(uri, |_| memory.is_some())
-                .map_err(|error| refuse(error.to_string()))?;
-            match memory {
-                Some(memory) => Ok(Contents {
-                    text: memory.text.clone(),
-                    last_modified: Some(memory.modified_at),
-                }),
-                None => Err(refuse("there is no such memory".to_owned())),
-            }
-        }
+        validate_resource_uri(uri, known).map_err(|error| RequestError::UnknownResource {
+            uri: uri.to_owned(),
+            reason: error.to_string(),
+        })?;
+    let text = match checked {
+        ResourceUri::Entry(_) => entry?,
         ResourceUri::Search(query) => {
-            let reply = handle_search(&json!({ "query": query }), backend, moment);
-            if reply.is_error {
-                Err(RequestError::Internal(reply.text))
-            } else {
-                Ok(Contents {
-                    text: reply.text,
-                    last_modified: None,
-                })
-            }
+            render(&backend.search(&SearchArgs::for_query(query), moment)?).text
         }
-    }
+    };
+    Ok(Contents { text })
 }
 
 #[cfg(test)]

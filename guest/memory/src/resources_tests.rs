@@ -3,7 +3,8 @@
 use super::*;
 use crate::config::{ENTRIES, RESOURCE_SCHEME, SEARCHES};
 use crate::security::validate_save_args;
-use crate::store::fake::{FakeDisk, at};
+use crate::store::fake::{FakeDisk, Faults, at};
+use serde_json::json;
 
 fn backend_with(texts: &[&str]) -> MemoryBackend {
     let mut backend = MemoryBackend::new(Box::new(FakeDisk::default()), Box::new(|| [1; 16]));
@@ -128,8 +129,6 @@ fn an_entry_is_read_exactly() {
     let text = " two\nlines\u{2028}\u{1} ";
     let mut backend = backend_with(&["other", text]);
     assert_eq!(read_text(&mut backend, "memory://entries/m1"), text);
-    let contents = read("memory://entries/m0", &mut backend, &at(9)).unwrap();
-    assert_eq!(contents.last_modified, Some(at(0).now()));
 }
 
 #[test]
@@ -142,6 +141,28 @@ fn a_search_is_read_as_the_tool_answers() {
     assert_eq!(
         read_text(&mut backend, "memory://search/kangaroo"),
         "No matching memories."
+    );
+}
+
+#[test]
+fn a_store_that_can_not_be_read_makes_no_entry_unknown_and_no_malformed_uri_well_formed() {
+    let disk = FakeDisk::default();
+    disk.fail(Faults {
+        missing: true,
+        ..Faults::default()
+    });
+    let mut backend = MemoryBackend::new(Box::new(disk), Box::new(|| [1; 16]));
+    for uri in ["memory://entries/m0", "memory://search/tea"] {
+        let outcome = read(uri, &mut backend, &at(0));
+        assert!(
+            matches!(outcome, Err(RequestError::Internal(_))),
+            "{uri}: {outcome:?}"
+        );
+    }
+    let outcome = read("memory://entries/0", &mut backend, &at(0));
+    assert!(
+        matches!(outcome, Err(RequestError::UnknownResource { .. })),
+        "{outcome:?}"
     );
 }
 

@@ -10,13 +10,14 @@ mod error;
 pub(crate) mod event;
 #[cfg(test)]
 pub(crate) mod fake;
-pub mod journal;
-pub mod line;
+pub(crate) mod journal;
+mod line;
 mod position;
 mod reader;
-pub mod set_aside;
+mod set_aside;
 
-pub use entries::{Changes, Memory};
+pub(crate) use entries::Changes;
+pub use entries::Memory;
 pub use error::StoreError;
 
 use entries::Entries;
@@ -32,7 +33,7 @@ use disk::Disk;
 pub type RandomId = Box<dyn FnMut() -> [u8; 16]>;
 
 /// Memories on a disk.
-pub struct Store {
+pub(crate) struct Store {
     disk: Box<dyn Disk>,
     random_id: RandomId,
     journal: Journal,
@@ -41,7 +42,7 @@ pub struct Store {
 
 impl Store {
     /// Opens nothing yet: that is for the first call that needs it.
-    pub fn new(disk: Box<dyn Disk>, random_id: RandomId) -> Self {
+    pub(crate) fn new(disk: Box<dyn Disk>, random_id: RandomId) -> Self {
         Self {
             disk,
             random_id,
@@ -51,7 +52,7 @@ impl Store {
     }
 
     /// Takes in what the journal has gained, from whomever, and tells what to look at again.
-    pub fn follow(&mut self) -> Result<Changes, StoreError> {
+    pub(crate) fn follow(&mut self) -> Result<Changes, StoreError> {
         let Self {
             disk,
             journal,
@@ -63,27 +64,27 @@ impl Store {
     }
 
     /// The living memory of this number.
-    pub fn get(&self, id: u64) -> Option<&Memory> {
+    pub(crate) fn get(&self, id: u64) -> Option<&Memory> {
         self.entries.get(id)
     }
 
     /// The living, newest first, from below `before` (or from the newest).
-    pub fn newest_first(&self, before: Option<u64>) -> impl Iterator<Item = &Memory> {
+    pub(crate) fn newest_first(&self, before: Option<u64>) -> impl Iterator<Item = &Memory> {
         self.entries.newest_first(before)
     }
 
     /// The living memory that says exactly this.
-    pub fn same(&self, text: &str, kind: Kind) -> Option<&Memory> {
+    pub(crate) fn same(&self, text: &str, kind: Kind) -> Option<&Memory> {
         self.entries.same(text, kind)
     }
 
     /// Whether anything may be written; answers before a repeated save is taken for a success.
-    pub fn writable(&self) -> Result<(), StoreError> {
+    pub(crate) fn writable(&self) -> Result<(), StoreError> {
         self.journal.writable()
     }
 
     /// Saves a memory, durably, and returns its number.
-    pub fn save(
+    pub(crate) fn save(
         &mut self,
         text: &str,
         kind: Kind,
@@ -91,6 +92,7 @@ impl Store {
         importance: f64,
         moment: &Moment,
     ) -> Result<u64, StoreError> {
+        self.mend(moment.now())?;
         let id = self.entries.next_id().ok_or(StoreError::NoIdsLeft)?;
         if !self.journal.exists() {
             let mut random_id = || format!("{:032x}", u128::from_be_bytes((self.random_id)()));
@@ -115,32 +117,35 @@ impl Store {
             created_at: moment.now(),
             session,
         };
-        self.commit(Event::Save(save))?;
+        self.commit(Event::Save(save), true)?;
         Ok(id)
     }
 
     /// Changes a memory's tags and importance, durably; what is `None` stays.
-    pub fn update(
+    pub(crate) fn update(
         &mut self,
         id: u64,
         tags: Option<Vec<String>>,
         importance: Option<f64>,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        self.commit(Event::Update(Update {
+        self.mend(at)?;
+        let update = Update {
             id: Id(id),
             at,
             text: None,
             kind: None,
             tags,
             importance,
-        }))
+        };
+        self.commit(Event::Update(update), true)
     }
 
     /// Marks memories as shown: in memory at once; on disk as well as it goes, an entry at most once an interval.
     ///
-    /// Nothing depends on the line in the journal, so it is not made durable and its failure is none.
-    pub fn touch(&mut self, ids: &[u64], at: Timestamp) {
+    /// Nothing depends on the line in the journal, so it is not made durable, its failure is none, and a journal that
+    /// has to be mended first is left to those who change something.
+    pub(crate) fn touch(&mut self, ids: &[u64], at: Timestamp) {
         self.entries.touch(ids, at);
         let is_due = |id: &&u64| {
             let on_disk = self.entries.get(**id).map(|memory| memory.touched_on_disk);
@@ -151,41 +156,53 @@ impl Store {
         if due.is_empty() {
             return;
         }
-        let touch = Event::Touch(Ids { ids: due, at });
-        if self
-            .journal
-            .append(self.disk.as_ref(), &touch, false)
-            .is_ok()
-        {
-            self.take_in(touch);
-        }
+        let _ = self.commit(Event::Touch(Ids { ids: due, at }), false);
     }
 
     /// What the person who runs the server should know, each once.
-    pub fn take_warnings(&mut self) -> Vec<String> {
+    pub(crate) fn take_warnings(&mut self) -> Vec<String> {
         self.journal.take_warnings()
     }
 
     /// Lines of the journal that could not be used.
-    pub fn damaged(&self) -> u64 {
+    #[cfg(test)]
+    pub(crate) fn damaged(&self) -> u64 {
         self.journal.damaged()
     }
 
     /// Places in the journal where lines are missing, repeated or out of order.
-    pub fn gaps(&self) -> u64 {
+    #[cfg(test)]
+    pub(crate) fn gaps(&self) -> u64 {
         self.journal.gaps()
     }
 
-    fn commit(&mut self, event: Event) -> Result<(), StoreError> {
-        self.journal.append(self.disk.as_ref(), &event, true)?;
-        self.take_in(event);
+    /// Cuts off an interrupted write. It may have been a memory, so the ids that are lost with it are written down as
+    /// forgotten: whoever reads the journal, now or later, gives out none of them. Durable with what is written next.
+    fn mend(&mut self, at: Timestamp) -> Result<(), StoreError> {
+        let Self {
+            disk,
+            journal,
+            entries,
+            ..
+        } = self;
+        if journal.mend(disk.as_ref(), &mut |found| entries.apply(found))?
+            && let Some(last) = entries.last_lost()
+        {
+            let ids = vec![Id(last)];
+            self.commit(Event::Forget(Ids { ids, at }), false)?;
+        }
         Ok(())
     }
 
-    /// An event that this store made from what it knows can't contradict it.
-    fn take_in(&mut self, event: Event) {
+    fn commit(&mut self, event: Event, durable: bool) -> Result<(), StoreError> {
+        self.journal.append(self.disk.as_ref(), &event, durable)?;
         let outcome = self.entries.apply(journal::Found::Event(event));
-        debug_assert_eq!(outcome, Ok(()));
+        debug_assert_eq!(
+            outcome,
+            Ok(()),
+            "an event that this store made from what it knows can't contradict it"
+        );
+        Ok(())
     }
 }
 

@@ -76,10 +76,13 @@ fn forgotten_memories_are_gone_until_they_are_restored_and_keep_their_ids() {
     let disk = FakeDisk::default();
     let mut store = saved(&disk, &["a", "b"]);
     store
-        .commit(Event::Forget(Ids {
-            ids: vec![Id(1), Id(9)],
-            at: at(1).now(),
-        }))
+        .commit(
+            Event::Forget(Ids {
+                ids: vec![Id(1), Id(9)],
+                at: at(1).now(),
+            }),
+            true,
+        )
         .unwrap();
     let mut store = reopened(&disk);
     assert!(store.get(1).is_none() && store.same("b", Kind::Semantic).is_none());
@@ -90,10 +93,13 @@ fn forgotten_memories_are_gone_until_they_are_restored_and_keep_their_ids() {
         "m9 was named, so it was given out"
     );
     store
-        .commit(Event::Restore(Ids {
-            ids: vec![Id(1)],
-            at: at(3).now(),
-        }))
+        .commit(
+            Event::Restore(Ids {
+                ids: vec![Id(1)],
+                at: at(3).now(),
+            }),
+            true,
+        )
         .unwrap();
     assert_eq!(
         reopened(&disk)
@@ -117,7 +123,7 @@ fn an_update_of_text_or_kind_is_found_under_what_it_says_now() {
         tags: None,
         importance: None,
     };
-    store.commit(Event::Update(update)).unwrap();
+    store.commit(Event::Update(update), true).unwrap();
     let store = reopened(&disk);
     assert!(store.same("old", Kind::Semantic).is_none());
     assert_eq!(
@@ -236,10 +242,13 @@ fn ids_run_out_without_a_panic() {
     let disk = FakeDisk::default();
     let mut store = saved(&disk, &["a"]);
     store
-        .commit(Event::Forget(Ids {
-            ids: vec![Id(u64::MAX)],
-            at: at(0).now(),
-        }))
+        .commit(
+            Event::Forget(Ids {
+                ids: vec![Id(u64::MAX)],
+                at: at(0).now(),
+            }),
+            true,
+        )
         .unwrap();
     let outcome = store.save("b", Kind::Episodic, &[], 5.0, &at(0));
     assert!(matches!(outcome, Err(StoreError::NoIdsLeft)));

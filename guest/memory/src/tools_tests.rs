@@ -102,6 +102,33 @@ fn bad_arguments_are_refused_and_change_nothing() {
 }
 
 #[test]
+fn a_save_that_may_be_on_the_disk_is_not_said_to_be_stored_nowhere() {
+    let disk = FakeDisk::default();
+    let mut backend = backend_on(&disk);
+    call(&mut backend, "memory_save", json!({"text": "kept"}));
+    disk.fail(Faults {
+        sync: true,
+        cut: true,
+        ..Faults::default()
+    });
+    let reply = call(&mut backend, "memory_save", json!({"text": "open"}));
+    assert!(
+        reply.is_error
+            && !reply.text.contains("nothing")
+            && reply.text.starts_with("whether this was stored"),
+        "{}",
+        reply.text
+    );
+    disk.fail(Faults::default());
+    let reply = call(&mut backend, "memory_save", json!({"text": "later"}));
+    assert!(
+        reply.text.starts_with("nothing was stored: "),
+        "{}",
+        reply.text
+    );
+}
+
+#[test]
 fn a_failing_store_is_a_refusal_that_says_what_did_not_happen() {
     let disk = FakeDisk::default();
     let mut backend = backend_on(&disk);

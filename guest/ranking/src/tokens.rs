@@ -16,6 +16,7 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
@@ -54,8 +55,8 @@ pub struct Analyzer {
     words: RefCell<HashMap<Box<str>, Term>>,
 }
 
-/// What became of a word.
-type Term = (Box<str>, Class);
+/// What became of a word. Shared, so that it can be handed out without a copy once the table is let go.
+type Term = (Rc<str>, Class);
 
 impl Default for Analyzer {
     fn default() -> Self {
@@ -108,21 +109,21 @@ impl Analyzer {
             .collect()
     }
 
-    /// The term of a folded word.
-    fn word(&self, folded: &str, emit: &mut impl FnMut(&str, Class)) {
+    /// The term of a folded word. Never calls out, for the table of known words is borrowed here.
+    fn word(&self, folded: &str) -> Term {
         let mut words = self.words.borrow_mut();
-        if let Some((term, class)) = words.get(folded) {
-            return emit(term, *class);
+        if let Some(known) = words.get(folded) {
+            return known.clone();
         }
-        let (term, class) = if is_stop_word(folded) {
+        let term: Term = if is_stop_word(folded) {
             (folded.into(), Class::Stop)
         } else {
-            (self.stem(folded), Class::Content)
+            (self.stem(folded).into(), Class::Content)
         };
-        emit(&term, class);
         if words.len() < MAX_KNOWN_WORDS {
-            words.insert(folded.into(), (term.into(), class));
+            words.insert(folded.into(), term.clone());
         }
+        term
     }
 
     /// The stem of an English word; anything else as it is.
@@ -209,7 +210,8 @@ impl Splitter<'_> {
 
     /// A word that has no parts.
     fn part(&self, part: &str, emit: &mut impl FnMut(&str, Class)) {
-        self.analyzer.word(&fold(part), emit);
+        let (term, class) = self.analyzer.word(&fold(part));
+        emit(&term, class);
     }
 }
 

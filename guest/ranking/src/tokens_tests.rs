@@ -157,3 +157,14 @@ proptest! {
         prop_assert!(Analyzer::default().query_terms(&text).is_empty() || covers(&text, &text));
     }
 }
+
+#[test]
+fn whoever_takes_a_term_may_ask_for_more_terms_at_once() {
+    let analyzer = Analyzer::default();
+    let mut nested = Vec::new();
+    // The second word is known by then, the first is not.
+    analyzer.document_terms("meetings meetings", |_, _| {
+        nested.extend(analyzer.query_terms("gardens"));
+    });
+    assert_eq!(nested, ["garden", "garden"]);
+}

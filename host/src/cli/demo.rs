@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::{Value, json};
 
 const DEMO_TEXT: &str = "the StarcallOS demo is on June 20";
@@ -140,7 +140,8 @@ impl Server {
             .input
             .as_mut()
             .context("the server's input is closed")?;
-        Ok(writeln!(input, "{message}")?)
+        // Not as an error of input and output: a broken pipe here is a dead server, and not a reader who has seen enough.
+        writeln!(input, "{message}").map_err(|error| anyhow!("the server is gone: {error}"))
     }
 
     /// Negotiates; returns the server's name.

@@ -3,18 +3,47 @@
 use std::io::{self, Write};
 
 use anyhow::{Result, bail};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::options::Options;
 use crate::jsonrpc;
 use crate::protocol::{Session, Step};
+use crate::sandbox::Sandbox;
+
+/// Pages that are asked for. A component that says "more" for ever is stopped here.
+const MAX_PAGES: u64 = 100;
 
 pub(super) fn run(options: &Options) -> Result<()> {
     let mut sandbox = options.sandbox_without_grants()?;
     // Through the same door as any client.
     let mut session = Session::new(sandbox.profile().clone().into(), "list-tools".to_owned());
-    let request = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
-    let response = match session.receive(jsonrpc::parse(request)) {
+    let mut output = io::stdout().lock();
+    let mut params = json!({});
+    for number in 1..=MAX_PAGES {
+        let request =
+            json!({"jsonrpc": "2.0", "id": number, "method": "tools/list", "params": params});
+        let response = answer(&request, &mut session, &mut sandbox)?;
+        if let Some(message) = response.pointer("/error/message").and_then(Value::as_str) {
+            bail!("the component lists no tools: {message}");
+        }
+        for tool in response
+            .pointer("/result/tools")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
+            print_tool(&mut output, tool)?;
+        }
+        match response.pointer("/result/nextCursor") {
+            Some(cursor) => params = json!({"cursor": cursor}),
+            None => return Ok(()),
+        }
+    }
+    bail!("the component's list of tools has more than {MAX_PAGES} pages")
+}
+
+fn answer(request: &Value, session: &mut Session, sandbox: &mut Sandbox) -> Result<Value> {
+    let response = match session.receive(jsonrpc::parse(request.to_string().as_bytes())) {
         Step::Call(pending) => {
             let outcome = sandbox.call(&pending.context, &pending.call, &pending.cancel, None);
             pending.finish(outcome)
@@ -22,18 +51,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         Step::Reply(response) => Some(response),
         Step::Nothing | Step::Batch(_) => None,
     };
-    let response = serde_json::to_value(response)?;
-    let Some(tools) = response.pointer("/result/tools").and_then(Value::as_array) else {
-        bail!(
-            "the component offers no tools: {}",
-            response["error"]["message"]
-        );
-    };
-    let mut output = io::stdout().lock();
-    for tool in tools {
-        print_tool(&mut output, tool)?;
-    }
-    Ok(())
+    Ok(serde_json::to_value(response)?)
 }
 
 fn print_tool(output: &mut impl Write, tool: &Value) -> io::Result<()> {

@@ -118,7 +118,13 @@ impl Options {
     /// see the memory by default.
     fn data_dir(&self) -> Result<Option<PathBuf>> {
         if let Some(path) = &self.data_dir {
-            return Ok(Some(path.clone()));
+            if path.starts_with("~") {
+                bail!(
+                    "--data-dir {}: only a shell replaces ~; write the path in full",
+                    path.display()
+                );
+            }
+            return Ok(Some(std::path::absolute(path)?));
         }
         if self.component.is_some() || self.dirs.iter().any(|grant| grant.name == STORE_GRANT) {
             return Ok(None);
@@ -161,14 +167,17 @@ fn parse_setting(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// The shortest deadline that leaves time for anything.
+const MIN_SECONDS: f64 = 0.001;
+
 /// A day. Whoever wants no deadline at all has a component that should report `needs` instead.
 const MAX_SECONDS: f64 = 86_400.0;
 
 fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(seconds) if seconds > 0.0 && seconds <= MAX_SECONDS => Ok(seconds),
+        Ok(seconds) if (MIN_SECONDS..=MAX_SECONDS).contains(&seconds) => Ok(seconds),
         _ => Err(format!(
-            "`{text}` is not a number of seconds over 0 and up to {MAX_SECONDS}"
+            "`{text}` is not a number of seconds from {MIN_SECONDS} to {MAX_SECONDS}"
         )),
     }
 }

@@ -5,12 +5,12 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value};
 
 use super::lists::icons;
-use super::{Object, Unusable, json, meta};
-use crate::protocol::Version;
+use super::{Object, Unusable, json, json_object, meta};
 use crate::sandbox::bindings::exports::personal_memory::mcp::{prompts, resources, tools};
 use crate::sandbox::bindings::personal_memory::mcp::types::{
     Annotations, Content, ContentBody, Media, ResourceBody, ResourceContents, ResourceInfo, Role,
 };
+use crate::version::Version;
 
 pub(super) fn tool_result(
     result: &tools::ToolResult,
@@ -85,23 +85,27 @@ fn content(block: &Content, version: Version) -> Result<Value, Unusable> {
     let body = match &block.body {
         ContentBody::Text(text) => text_block(text),
         ContentBody::Image(media) => media_block("image", media),
-        ContentBody::Audio(media) if version.has_audio_and_annotations() => {
-            media_block("audio", media)
+        ContentBody::Audio(media) if version.has_audio() => media_block("audio", media),
+        ContentBody::Audio(media) => {
+            let size = media.data.len();
+            text_block(&format!(
+                "[audio of type {}, {size} bytes, left out]",
+                media.mime_type
+            ))
         }
-        ContentBody::Audio(media) => text_block(&format!(
-            "[audio of type {}, {} bytes, left out]",
-            media.mime_type,
-            media.data.len()
-        )),
         ContentBody::ResourceLink(info) if version.has_structure() => {
             let mut link = Object::default().with("type", "resource_link");
             link.0.extend(resource_info(info, version)?.0);
             link
         }
         ContentBody::ResourceLink(info) => text_block(&format!("{}: {}", info.name, info.uri)),
-        ContentBody::EmbeddedResource(contents) => Object::default()
-            .with("type", "resource")
-            .with("resource", resource_contents(contents, version)?),
+        ContentBody::EmbeddedResource(contents) => {
+            let contents = resource_contents(contents, version)?;
+            Object::default()
+                .with("type", "resource")
+                .with("resource", contents)
+        }
+        ContentBody::Other(block) => Object(json_object(block, "a content block")?),
     };
     let meta = meta(block.meta.as_ref(), "a content block")?;
     Ok(body

@@ -4,11 +4,11 @@ use serde_json::{Map, Value};
 
 use super::content::{annotations, resource_info};
 use super::{Object, Unusable, json_object, meta};
-use crate::protocol::Version;
 use crate::sandbox::bindings::exports::personal_memory::mcp::{
     completion, prompts, resources, server, tools,
 };
-use crate::sandbox::bindings::personal_memory::mcp::types::Icon;
+use crate::sandbox::bindings::personal_memory::mcp::types::{Icon, IconTheme};
+use crate::version::Version;
 
 /// Suggestions that a response may carry (specification, "Completion Results").
 const MAX_SUGGESTIONS: usize = 100;
@@ -60,10 +60,14 @@ fn tool(tool: &tools::Tool, version: Version) -> Result<Value, Unusable> {
         Some(schema) if structured => Some(json_object(schema, &what("output schema"))?),
         _ => None,
     };
+    // Structured content was an object, and nothing else, before 2026-07-28.
+    let output_schema = output_schema.filter(|schema| {
+        version.is_modern() || schema.get("type").is_some_and(|kind| kind == "object")
+    });
     let hints = tool
         .annotations
         .as_ref()
-        .filter(|_| version.has_audio_and_annotations())
+        .filter(|_| version.has_tool_annotations())
         .map(|hints| {
             Object::default()
                 // Titles of tools were a hint before they became a member of their own.
@@ -203,6 +207,7 @@ pub(super) fn icons(icons: &[Icon], version: Version) -> Vec<Value> {
         Object::default()
             .with("src", icon.src.clone())
             .with_some("mimeType", icon.mime_type.clone())
+            .with_some("theme", icon.theme.map(theme))
             .with_any(
                 "sizes",
                 icon.sizes.iter().cloned().map(Value::from).collect(),
@@ -210,4 +215,11 @@ pub(super) fn icons(icons: &[Icon], version: Version) -> Vec<Value> {
             .into()
     };
     icons.iter().map(icon).collect()
+}
+
+fn theme(theme: IconTheme) -> &'static str {
+    match theme {
+        IconTheme::Light => "light",
+        IconTheme::Dark => "dark",
+    }
 }

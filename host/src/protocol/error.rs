@@ -1,14 +1,14 @@
 //! MCP's own error codes, and how a failed call becomes an error response.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::version::Version;
-use crate::convert::Unusable;
+use crate::convert::{self, Unusable};
 use crate::jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, shorten};
 use crate::sandbox::CallError;
 use crate::sandbox::bindings::personal_memory::mcp::types::{
-    ClientCapabilities, Error as ComponentError,
+    ClientCapabilities, CustomError, Error as ComponentError,
 };
+use crate::version::Version;
 
 /// Nothing is served under this URI; before 2026-07-28, which uses [`INVALID_PARAMS`] for it and forbids this code.
 const RESOURCE_NOT_FOUND: i64 = -32002;
@@ -44,6 +44,7 @@ fn from_component(error: ComponentError, version: Version) -> RpcError {
             RpcError::new(code, format!("resource not found: {}", unknown.reason))
                 .with_data(json!({"uri": unknown.uri}))
         }
+        ComponentError::Other(error) => custom(error),
         ComponentError::MissingCapability(missing) => missing_capability(missing, version),
         ComponentError::Internal(reason) => RpcError::new(INTERNAL_ERROR, reason),
     }
@@ -76,25 +77,22 @@ pub(super) fn method_not_found(method: &str) -> RpcError {
 }
 
 fn missing_capability(missing: ClientCapabilities, version: Version) -> RpcError {
-    let names = [
-        (ClientCapabilities::ELICITATION_FORM, "elicitation"),
-        (ClientCapabilities::ELICITATION_URL, "elicitation"),
-        (ClientCapabilities::SAMPLING, "sampling"),
-        (ClientCapabilities::SAMPLING_TOOLS, "sampling"),
-        (ClientCapabilities::ROOTS, "roots"),
-    ];
-    let mut required = serde_json::Map::new();
-    for (capability, name) in names {
-        if missing.contains(capability) {
-            required.insert(name.to_owned(), Value::Object(serde_json::Map::new()));
-        }
-    }
-    let list = required.keys().cloned().collect::<Vec<_>>().join(", ");
-    let message = format!("the client does not declare a capability that this needs: {list}");
+    let required = convert::declaration(missing);
+    let message = format!("the client does not declare what this needs: {required}");
     if version.is_modern() {
         RpcError::new(MISSING_CLIENT_CAPABILITY, message)
             .with_data(json!({"requiredCapabilities": required}))
     } else {
         RpcError::invalid_params(message)
+    }
+}
+
+/// An error in a component's own words. Malformed data is left out: the error itself is worth more.
+fn custom(error: CustomError) -> RpcError {
+    let data = error.data.and_then(|data| serde_json::from_str(&data).ok());
+    RpcError {
+        code: error.code.into(),
+        message: error.message,
+        data,
     }
 }

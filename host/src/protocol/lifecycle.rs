@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::scope::{Handshake, Scope, implementation};
-use super::version::Version;
+use super::scope::{Client, Handshake, Scope};
 use crate::convert;
 use crate::jsonrpc::RpcError;
 use crate::sandbox::Profile;
+use crate::version::Version;
 
 /// How long a client may rely on what it discovered, in milliseconds. It changes when the program is replaced, and then
 /// the process is a new one; an hour is long enough to be worth caching.
@@ -28,11 +28,15 @@ pub(super) fn initialize(
         Some(version) if !version.is_modern() => version,
         _ => Version::LATEST_LEGACY,
     };
-    let capabilities = params.get("capabilities").map(convert::client_capabilities);
+    let declared = params.get("capabilities").and_then(Value::as_object);
+    let client = Client {
+        info: params.get("clientInfo").and_then(convert::client),
+        declared: declared.cloned().unwrap_or_default(),
+    };
     let handshake = Handshake {
         version,
-        client: params.get("clientInfo").and_then(implementation),
-        capabilities: capabilities.unwrap_or_default(),
+        client,
+        log_level: None,
     };
     let mut result = json!({
         "protocolVersion": version.as_str(),
@@ -70,11 +74,19 @@ fn capabilities_of(profile: &Profile, version: Version) -> Value {
     };
     declare(
         "completions",
-        interfaces.completion && version.has_audio_and_annotations(),
+        interfaces.completion && version.has_completions(),
     );
     declare("logging", interfaces.notifications);
     declare("prompts", interfaces.prompts);
     declare("resources", interfaces.resources);
     declare("tools", interfaces.tools);
+    // A component that gets its own description wrong is not worth refusing to start for.
+    let extensions = profile.description.extensions.as_deref();
+    if let Some(extensions @ Value::Object(_)) = extensions
+        .filter(|_| version.is_modern())
+        .and_then(|text| serde_json::from_str(text).ok())
+    {
+        capabilities.insert("extensions".to_owned(), extensions);
+    }
     Value::Object(capabilities)
 }

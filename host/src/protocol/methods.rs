@@ -1,15 +1,9 @@
-//! The table of methods: what each is called, in which era it exists, what a component must have for it, and how its
-//! parameters become a call.
+//! The table of methods: what each is called, in which era it exists, what a component must have for it, and what it does.
 
-use serde_json::{Map, Value};
-
-use super::version::Version;
-use crate::jsonrpc::{RpcError, shorten};
-use crate::sandbox::bindings::exports::personal_memory::mcp::completion::{Argument, Reference};
+use crate::convert::{self, Params};
+use crate::jsonrpc::RpcError;
 use crate::sandbox::{Call, Interfaces};
-
-/// Parameters of a request.
-type Params = Map<String, Value>;
+use crate::version::Version;
 
 /// One row of the table.
 pub(super) struct Method {
@@ -58,7 +52,7 @@ const METHODS: &[Method] = &[
         "tools/call",
         Era::Both,
         |has| has.tools,
-        Action::Call(call_tool),
+        Action::Call(convert::tool_call),
     ),
     row(
         "resources/list",
@@ -76,7 +70,7 @@ const METHODS: &[Method] = &[
         "resources/read",
         Era::Both,
         |has| has.resources,
-        Action::Call(read_resource),
+        Action::Call(convert::resource_read),
     ),
     row(
         "prompts/list",
@@ -88,15 +82,18 @@ const METHODS: &[Method] = &[
         "prompts/get",
         Era::Both,
         |has| has.prompts,
-        Action::Call(get_prompt),
+        Action::Call(convert::prompt_get),
     ),
     row(
         "completion/complete",
         Era::Both,
         |has| has.completion,
-        Action::Call(complete),
+        Action::Call(convert::completion),
     ),
 ];
+
+/// Modern methods that are not served yet; naming one is a claim to be modern all the same.
+const MODERN_UNSERVED: [&str; 1] = ["subscriptions/listen"];
 
 const fn row(
     name: &'static str,
@@ -110,6 +107,22 @@ const fn row(
         available,
         action,
     }
+}
+
+fn list_tools(params: &Params) -> Result<Call, RpcError> {
+    convert::page(params, |cursor| Call::ListTools { cursor })
+}
+
+fn list_resources(params: &Params) -> Result<Call, RpcError> {
+    convert::page(params, |cursor| Call::ListResources { cursor })
+}
+
+fn list_templates(params: &Params) -> Result<Call, RpcError> {
+    convert::page(params, |cursor| Call::ListTemplates { cursor })
+}
+
+fn list_prompts(params: &Params) -> Result<Call, RpcError> {
+    convert::page(params, |cursor| Call::ListPrompts { cursor })
 }
 
 /// The method with this name, if it exists for this revision and this component.
@@ -128,140 +141,17 @@ pub(super) fn find(
     })
 }
 
+/// Whether a method exists in the modern era only, so that naming it is a claim to be modern.
+pub(super) fn is_modern_only(name: &str) -> bool {
+    let listed = METHODS
+        .iter()
+        .any(|method| method.name == name && method.era == Era::Modern);
+    listed || MODERN_UNSERVED.contains(&name)
+}
+
 /// Whether a method is the legacy handshake.
-pub(super) fn opens_a_connection(name: &str) -> bool {
+pub(super) fn is_handshake(name: &str) -> bool {
     METHODS
         .iter()
         .any(|method| method.name == name && matches!(method.action, Action::Initialize))
-}
-
-fn list_tools(params: &Params) -> Result<Call, RpcError> {
-    Ok(Call::ListTools {
-        cursor: optional_string(params, "cursor")?,
-    })
-}
-
-fn call_tool(params: &Params) -> Result<Call, RpcError> {
-    let arguments = optional_object(params, "arguments")?;
-    let arguments = serde_json::to_string(&arguments)
-        .map_err(|error| RpcError::invalid_params(error.to_string()))?;
-    Ok(Call::CallTool {
-        name: string(params, "name")?,
-        arguments,
-        resume: None,
-    })
-}
-
-fn list_resources(params: &Params) -> Result<Call, RpcError> {
-    Ok(Call::ListResources {
-        cursor: optional_string(params, "cursor")?,
-    })
-}
-
-fn list_templates(params: &Params) -> Result<Call, RpcError> {
-    Ok(Call::ListTemplates {
-        cursor: optional_string(params, "cursor")?,
-    })
-}
-
-fn read_resource(params: &Params) -> Result<Call, RpcError> {
-    Ok(Call::ReadResource {
-        uri: string(params, "uri")?,
-        resume: None,
-    })
-}
-
-fn list_prompts(params: &Params) -> Result<Call, RpcError> {
-    Ok(Call::ListPrompts {
-        cursor: optional_string(params, "cursor")?,
-    })
-}
-
-fn get_prompt(params: &Params) -> Result<Call, RpcError> {
-    let arguments = strings(&optional_object(params, "arguments")?, "arguments")?;
-    Ok(Call::GetPrompt {
-        name: string(params, "name")?,
-        arguments,
-        resume: None,
-    })
-}
-
-fn complete(params: &Params) -> Result<Call, RpcError> {
-    let reference = object(params, "ref")?;
-    let reference = match reference.get("type").and_then(Value::as_str) {
-        Some("ref/prompt") => Reference::Prompt(string(reference, "name")?),
-        Some("ref/resource") => Reference::Resource(string(reference, "uri")?),
-        _ => {
-            return Err(RpcError::invalid_params(
-                "`ref.type` must be `ref/prompt` or `ref/resource`",
-            ));
-        }
-    };
-    let argument = object(params, "argument")?;
-    let argument = Argument {
-        name: string(argument, "name")?,
-        value: string(argument, "value")?,
-    };
-    let resolved = strings(
-        &optional_object(&optional_object(params, "context")?, "arguments")?,
-        "context.arguments",
-    )?;
-    Ok(Call::Complete {
-        reference,
-        argument,
-        resolved,
-    })
-}
-
-fn string(params: &Params, name: &str) -> Result<String, RpcError> {
-    match params.get(name) {
-        Some(Value::String(text)) => Ok(text.clone()),
-        Some(other) => Err(wrong_type(name, "a string", other)),
-        None => Err(RpcError::invalid_params(format!("`{name}` is missing"))),
-    }
-}
-
-fn optional_string(params: &Params, name: &str) -> Result<Option<String>, RpcError> {
-    if params.contains_key(name) {
-        string(params, name).map(Some)
-    } else {
-        Ok(None)
-    }
-}
-
-fn object<'a>(params: &'a Params, name: &str) -> Result<&'a Params, RpcError> {
-    match params.get(name) {
-        Some(Value::Object(object)) => Ok(object),
-        Some(other) => Err(wrong_type(name, "an object", other)),
-        None => Err(RpcError::invalid_params(format!("`{name}` is missing"))),
-    }
-}
-
-/// Absent is the same as empty.
-fn optional_object(params: &Params, name: &str) -> Result<Params, RpcError> {
-    if params.contains_key(name) {
-        object(params, name).cloned()
-    } else {
-        Ok(Params::new())
-    }
-}
-
-/// An object whose values are all strings.
-fn strings(object: &Params, what: &str) -> Result<Vec<(String, String)>, RpcError> {
-    let string = |(name, value): (&String, &Value)| match value {
-        Value::String(text) => Ok((name.clone(), text.clone())),
-        other => Err(wrong_type(
-            &format!("{what}.{}", shorten(name)),
-            "a string",
-            other,
-        )),
-    };
-    object.iter().map(string).collect()
-}
-
-fn wrong_type(name: &str, wanted: &str, got: &Value) -> RpcError {
-    RpcError::invalid_params(format!(
-        "`{name}` must be {wanted}, not {}",
-        shorten(&got.to_string())
-    ))
 }

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use super::scope::Scope;
+use crate::convert;
 use crate::jsonrpc::OutgoingNotification;
-use crate::sandbox::Notifier;
 use crate::sandbox::bindings::personal_memory::mcp::types::LogLevel;
+use crate::sandbox::{Cancel, Notifier};
 
 /// Where a transport takes notifications for a connection.
 pub trait Outbox: Send + Sync {
@@ -19,15 +20,18 @@ pub trait Outbox: Send + Sync {
 pub(super) struct CallNotifier {
     outbox: Arc<dyn Outbox>,
     scope: Scope,
+    /// A cancelled call says nothing more (specification, "Cancellation").
+    cancel: Cancel,
     /// The progress sent last: it must grow (specification, "Progress").
     last_progress: Mutex<f64>,
 }
 
 impl CallNotifier {
-    pub(super) fn new(outbox: Arc<dyn Outbox>, scope: Scope) -> CallNotifier {
+    pub(super) fn new(outbox: Arc<dyn Outbox>, scope: Scope, cancel: Cancel) -> CallNotifier {
         CallNotifier {
             outbox,
             scope,
+            cancel,
             last_progress: Mutex::new(f64::NEG_INFINITY),
         }
     }
@@ -42,7 +46,7 @@ impl Notifier for CallNotifier {
             .last_progress
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if !done.is_finite() || done <= *last {
+        if !done.is_finite() || done <= *last || self.cancel.is_cancelled() {
             return;
         }
         *last = done;
@@ -50,7 +54,7 @@ impl Notifier for CallNotifier {
         if let Some(total) = total.filter(|total| total.is_finite()) {
             params["total"] = total.into();
         }
-        if let Some(message) = message.filter(|_| self.scope.version.has_audio_and_annotations()) {
+        if let Some(message) = message.filter(|_| self.scope.version.has_progress_messages()) {
             params["message"] = message.into();
         }
         self.outbox
@@ -58,16 +62,16 @@ impl Notifier for CallNotifier {
     }
 
     fn log(&self, level: LogLevel, logger: Option<String>, data: &str) {
-        if self
+        let name = self
             .scope
             .log_level
-            .is_none_or(|wanted| severity(level) < severity(wanted))
-        {
+            .and_then(|wanted| convert::log_level_name(level, wanted));
+        let Some(name) = name.filter(|_| !self.cancel.is_cancelled()) else {
             return;
-        }
+        };
         // Malformed data is still worth reading.
         let data = serde_json::from_str(data).unwrap_or_else(|_| Value::from(data));
-        let mut params = json!({"level": name(level)});
+        let mut params = json!({"level": name});
         if let Some(logger) = logger {
             params["logger"] = logger.into();
         }
@@ -75,26 +79,4 @@ impl Notifier for CallNotifier {
         self.outbox
             .send(&OutgoingNotification::new("notifications/message", params));
     }
-}
-
-const LEVELS: [(LogLevel, &str); 8] = [
-    (LogLevel::Debug, "debug"),
-    (LogLevel::Info, "info"),
-    (LogLevel::Notice, "notice"),
-    (LogLevel::Warning, "warning"),
-    (LogLevel::Error, "error"),
-    (LogLevel::Critical, "critical"),
-    (LogLevel::Alert, "alert"),
-    (LogLevel::Emergency, "emergency"),
-];
-
-fn severity(level: LogLevel) -> usize {
-    LEVELS
-        .iter()
-        .position(|(other, _)| *other == level)
-        .unwrap_or(LEVELS.len())
-}
-
-fn name(level: LogLevel) -> &'static str {
-    LEVELS[severity(level)].1
 }

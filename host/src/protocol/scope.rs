@@ -2,37 +2,47 @@
 
 use serde_json::{Map, Value};
 
-use super::error;
-use super::version::Version;
-use crate::convert;
-use crate::jsonrpc::{RpcError, shorten};
+use super::{error, methods};
+use crate::convert::{self, Params};
+use crate::jsonrpc::RpcError;
 use crate::sandbox::bindings::personal_memory::mcp::types::{
-    ClientCapabilities, Implementation, LogLevel,
+    Implementation, LogLevel, RequestContext,
 };
+use crate::version::Version;
 
 /// Keys that the protocol reserves for itself in `_meta`. One of them in a request is a claim to be modern.
 const RESERVED: &str = "io.modelcontextprotocol/";
 
-/// Methods that exist only in the modern era, so that naming one is a claim to be modern as well.
-const MODERN_ONLY: [&str; 2] = ["server/discover", "subscriptions/listen"];
+/// The key in `_meta` that asks for progress, in both eras.
+const PROGRESS_TOKEN: &str = "progressToken";
 
 /// What holds for one request.
 #[derive(Clone, Debug)]
 pub(super) struct Scope {
     pub(super) version: Version,
-    pub(super) client: Option<Implementation>,
-    pub(super) capabilities: ClientCapabilities,
+    pub(super) client: Client,
     pub(super) log_level: Option<LogLevel>,
     /// A string or an integer, to be sent back as it came.
     pub(super) progress_token: Option<Value>,
+    /// What else is in `_meta`.
+    pub(super) meta: Option<Map<String, Value>>,
 }
 
-/// What a legacy connection remembers from its handshake.
+/// What is known of a client.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Client {
+    pub(super) info: Option<Implementation>,
+    /// The capabilities as they were declared.
+    pub(super) declared: Map<String, Value>,
+}
+
+/// What a legacy connection remembers.
 #[derive(Clone, Debug)]
 pub(super) struct Handshake {
     pub(super) version: Version,
-    pub(super) client: Option<Implementation>,
-    pub(super) capabilities: ClientCapabilities,
+    pub(super) client: Client,
+    /// From `logging/setLevel`.
+    pub(super) log_level: Option<LogLevel>,
 }
 
 impl Default for Handshake {
@@ -40,8 +50,8 @@ impl Default for Handshake {
     fn default() -> Handshake {
         Handshake {
             version: Version::LATEST_LEGACY,
-            client: None,
-            capabilities: ClientCapabilities::empty(),
+            client: Client::default(),
+            log_level: None,
         }
     }
 }
@@ -50,95 +60,102 @@ impl Scope {
     /// The scope of a request: modern if it claims to be, what the handshake said otherwise.
     pub(super) fn of(
         method: &str,
-        params: &Map<String, Value>,
+        params: &Params,
         handshake: &Handshake,
-        log_level: Option<LogLevel>,
     ) -> Result<Scope, RpcError> {
-        let meta = params.get("_meta").and_then(Value::as_object);
-        let claims = |meta: &Map<String, Value>| meta.keys().any(|key| key.starts_with(RESERVED));
-        let progress_token = meta
-            .and_then(|meta| meta.get("progressToken"))
-            .filter(|token| is_token(token))
-            .cloned();
-        if MODERN_ONLY.contains(&method) || meta.is_some_and(claims) {
-            let nothing = Map::new();
-            return Scope::claimed(meta.unwrap_or(&nothing), progress_token);
-        }
-        Ok(Scope {
-            version: handshake.version,
-            client: handshake.client.clone(),
-            capabilities: handshake.capabilities,
-            log_level,
-            progress_token,
-        })
-    }
-
-    /// The scope that a modern request claims for itself.
-    fn claimed(
-        meta: &Map<String, Value>,
-        progress_token: Option<Value>,
-    ) -> Result<Scope, RpcError> {
-        let key = |name: &str| meta.get(&format!("{RESERVED}{name}"));
-        let malformed = |name: &str, wanted: &str| {
-            Err(RpcError::invalid_params(format!(
-                "`_meta` must have `{RESERVED}{name}`, {wanted}"
-            )))
+        let nothing = Map::new();
+        let meta = params
+            .get("_meta")
+            .and_then(Value::as_object)
+            .unwrap_or(&nothing);
+        let claim =
+            methods::is_modern_only(method) || meta.keys().any(|key| key.starts_with(RESERVED));
+        let (version, client, log_level) = if claim {
+            read_claim(meta)?
+        } else {
+            (
+                handshake.version,
+                handshake.client.clone(),
+                handshake.log_level,
+            )
         };
-        let Some(requested) = key("protocolVersion").and_then(Value::as_str) else {
-            return malformed("protocolVersion", "a string");
-        };
-        let version = match Version::parse(requested) {
-            Some(version) if version.is_modern() => version,
-            _ => return Err(error::unsupported_version(requested)),
-        };
-        let Some(capabilities @ Value::Object(_)) = key("clientCapabilities") else {
-            return malformed("clientCapabilities", "an object");
-        };
-        let client = match key("clientInfo") {
-            Some(info) => match implementation(info) {
-                Some(client) => Some(client),
-                None => {
-                    return malformed(
-                        "clientInfo",
-                        "if at all, with the strings `name` and `version`",
-                    );
-                }
-            },
-            None => None,
-        };
-        let log_level = match key("logLevel") {
-            Some(level) => Some(parse_log_level(level)?),
-            None => None,
-        };
-        let capabilities = convert::client_capabilities(capabilities);
+        let rest = meta
+            .iter()
+            .filter(|(key, _)| !key.starts_with(RESERVED) && *key != PROGRESS_TOKEN);
+        let rest: Map<String, Value> = rest
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
         Ok(Scope {
             version,
             client,
-            capabilities,
             log_level,
-            progress_token,
+            progress_token: meta
+                .get(PROGRESS_TOKEN)
+                .filter(|token| is_token(token))
+                .cloned(),
+            meta: (!rest.is_empty()).then_some(rest),
         })
     }
 }
 
-/// Reads `clientInfo`.
-pub(super) fn implementation(info: &Value) -> Option<Implementation> {
-    let text = |name: &str| Some(info.get(name)?.as_str()?.to_owned());
-    Some(Implementation {
-        name: text("name")?,
-        version: text("version")?,
-    })
+impl Scope {
+    /// What a component is told about the request. `session` is the connection's id.
+    pub(super) fn context(&self, session: &str) -> RequestContext {
+        let declared = Value::Object(self.client.declared.clone());
+        RequestContext {
+            protocol_version: self.version.as_str().to_owned(),
+            client: self.client.info.clone(),
+            client_capabilities: convert::client_capabilities(&declared),
+            declared_capabilities: declared.to_string(),
+            session: session.to_owned(),
+            progress: self.progress_token.is_some(),
+            log_level: self.log_level,
+            meta: self
+                .meta
+                .clone()
+                .map(|meta| Value::Object(meta).to_string()),
+            // Known to the sandbox, which sets the deadline.
+            deadline_ms: 0,
+        }
+    }
 }
 
-/// Reads a log level.
-pub(super) fn parse_log_level(level: &Value) -> Result<LogLevel, RpcError> {
-    convert::log_level(level).ok_or_else(|| {
-        let levels = "debug, info, notice, warning, error, critical, alert, emergency";
-        RpcError::invalid_params(format!(
-            "the log level must be one of {levels}, not {}",
-            shorten(&level.to_string())
-        ))
-    })
+/// Reads what a modern request claims for itself.
+fn read_claim(meta: &Map<String, Value>) -> Result<(Version, Client, Option<LogLevel>), RpcError> {
+    let key = |name: &str| meta.get(&format!("{RESERVED}{name}"));
+    let malformed = |name: &str, wanted: &str| {
+        Err(RpcError::invalid_params(format!(
+            "`_meta` must have `{RESERVED}{name}`, {wanted}"
+        )))
+    };
+    let Some(requested) = key("protocolVersion").and_then(Value::as_str) else {
+        return malformed("protocolVersion", "a string");
+    };
+    let version = match Version::parse(requested) {
+        Some(version) if version.is_modern() => version,
+        _ => return Err(error::unsupported_version(requested)),
+    };
+    let Some(declared) = key("clientCapabilities").and_then(Value::as_object) else {
+        return malformed("clientCapabilities", "an object");
+    };
+    let info = match key("clientInfo").map(convert::client) {
+        Some(None) => {
+            return malformed(
+                "clientInfo",
+                "if at all, with the strings `name` and `version`",
+            );
+        }
+        info => info.flatten(),
+    };
+    let log_level = key("logLevel").map(convert::log_level).transpose()?;
+    Ok((
+        version,
+        Client {
+            info,
+            declared: declared.clone(),
+        },
+        log_level,
+    ))
 }
 
 fn is_token(token: &Value) -> bool {

@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 
 use super::methods::{self, Action};
 use super::notify::{CallNotifier, Outbox};
-use super::scope::{Handshake, Scope, parse_log_level};
-use super::version::Version;
+use super::scope::{Handshake, Scope};
 use super::{error, lifecycle};
 use crate::convert::{self, Converted};
 use crate::jsonrpc::{
@@ -16,19 +15,18 @@ use crate::jsonrpc::{
     RpcError,
 };
 use crate::sandbox::bindings::personal_memory::mcp::types::{
-    CacheHint, CacheScope, LogLevel, RequestContext,
+    CacheHint, CacheScope, RequestContext,
 };
 use crate::sandbox::{Call, CallError, Cancel, Notifier, Outcome, Profile};
+use crate::version::Version;
 
 /// A connection.
 pub struct Session {
     profile: Arc<Profile>,
     /// Opaque; tells a component which calls belong together.
     id: String,
-    /// `None` until `initialize`.
+    /// `None` until `initialize`, or `logging/setLevel` before it.
     handshake: Option<Handshake>,
-    /// What a legacy client asked for with `logging/setLevel`.
-    log_level: Option<LogLevel>,
     in_flight: InFlight,
 }
 
@@ -68,7 +66,6 @@ impl Session {
             profile,
             id,
             handshake: None,
-            log_level: None,
             in_flight: InFlight::default(),
         }
     }
@@ -97,7 +94,7 @@ impl Session {
     /// A member of a batch: anything but `initialize` (specification 2025-03-26, "Lifecycle").
     fn receive_member(&mut self, message: Message) -> Step {
         match message {
-            Message::Request(request) if methods::opens_a_connection(&request.method) => {
+            Message::Request(request) if methods::is_handshake(&request.method) => {
                 let error =
                     RpcError::new(INVALID_REQUEST, "`initialize` must not be part of a batch");
                 Step::Reply(Response::new(request.id, Err(error)))
@@ -139,12 +136,7 @@ impl Session {
             );
             return Step::Reply(Response::new(request.id, Err(error)));
         }
-        let scope = Scope::of(
-            &request.method,
-            &request.params,
-            &self.known_handshake(),
-            self.log_level,
-        );
+        let scope = Scope::of(&request.method, &request.params, &self.known_handshake());
         match scope.and_then(|scope| self.dispatch(&request, scope)) {
             Ok(Dispatched::Answer(result)) => Step::Reply(Response::new(request.id, Ok(result))),
             Ok(Dispatched::Call(call, scope)) => Step::Call(self.pend(request.id, call, scope)),
@@ -174,9 +166,9 @@ impl Session {
             }
             Action::Ping => Ok(Dispatched::Answer(json!({}))),
             Action::SetLogLevel => {
-                self.log_level = Some(parse_log_level(
-                    request.params.get("level").unwrap_or(&Value::Null),
-                )?);
+                let level = request.params.get("level").unwrap_or(&Value::Null);
+                let level = convert::log_level(level)?;
+                self.handshake.get_or_insert_default().log_level = Some(level);
                 Ok(Dispatched::Answer(json!({})))
             }
             Action::Call(prepare) => Ok(Dispatched::Call(prepare(&request.params)?, scope)),
@@ -186,14 +178,7 @@ impl Session {
     fn pend(&self, id: Id, call: Call, scope: Scope) -> PendingCall {
         let cancel = Cancel::default();
         self.lock_in_flight().insert(id.clone(), cancel.clone());
-        let context = RequestContext {
-            protocol_version: scope.version.as_str().to_owned(),
-            client: scope.client.clone(),
-            client_capabilities: scope.capabilities,
-            session: self.id.clone(),
-            progress: scope.progress_token.is_some(),
-            log_level: scope.log_level,
-        };
+        let context = scope.context(&self.id);
         let (profile, in_flight) = (Arc::clone(&self.profile), Arc::clone(&self.in_flight));
         PendingCall {
             call,
@@ -209,10 +194,7 @@ impl Session {
     /// Notifications are never answered; those that mean nothing here are ignored, and so are malformed ones.
     fn notification(&self, notification: &Notification) {
         if notification.method == "notifications/cancelled" {
-            let id = notification
-                .params
-                .get("requestId")
-                .and_then(Id::from_value);
+            let id = notification.id_at("requestId");
             if let Some(cancel) = id.and_then(|id| self.lock_in_flight().get(&id).cloned()) {
                 cancel.cancel();
             }
@@ -240,7 +222,13 @@ impl PendingCall {
     /// Where the call's progress and log messages go; `None` when the client wants neither.
     pub fn notifier(&self, outbox: Arc<dyn Outbox>) -> Option<Arc<dyn Notifier>> {
         let wanted = self.scope.progress_token.is_some() || self.scope.log_level.is_some();
-        wanted.then(|| Arc::new(CallNotifier::new(outbox, self.scope.clone())) as Arc<dyn Notifier>)
+        wanted.then(|| {
+            Arc::new(CallNotifier::new(
+                outbox,
+                self.scope.clone(),
+                self.cancel.clone(),
+            )) as Arc<dyn Notifier>
+        })
     }
 
     /// The response to the call. The id is free again when this returns. A cancelled call has none.

@@ -51,6 +51,17 @@ pub enum Call {
     },
 }
 
+impl Call {
+    /// Whether a component that keeps a store may look into it for this call. What a component *is* does not depend on
+    /// its store (`server.description` in `wit/mcp`), so that can be asked while another process holds the lock.
+    pub fn uses_store(&self) -> bool {
+        !matches!(
+            self,
+            Call::ListTools { .. } | Call::ListTemplates { .. } | Call::ListPrompts { .. }
+        )
+    }
+}
+
 /// What a [`Call`] gave back; the cases correspond.
 #[derive(Debug)]
 pub enum Outcome {

@@ -15,8 +15,11 @@ use super::bindings::personal_memory::mcp::types::LogLevel;
 use super::output::GuestOutput;
 use super::{Limits, Notifier, SandboxConfig};
 
-/// A component's table elements (function pointers, mostly). A large Rust program has some thousands.
+/// Table elements (function pointers, mostly) of an instance. A large Rust program has some thousands.
 const MAX_TABLE_ELEMENTS: usize = 1_000_000;
+
+/// Core modules, memories and tables of an instance, each. A component that is made of several languages has a dozen.
+const MAX_PARTS: usize = 100;
 
 /// The data of a wasmtime `Store`.
 pub(super) struct Guest {
@@ -53,9 +56,7 @@ impl Guest {
             wasi: wasi.build(),
             table: ResourceTable::new(),
             output,
-            limiter: Limiter {
-                limits: config.limits.clone(),
-            },
+            limiter: Limiter::new(config.limits.clone()),
             notifier: None,
         })
     }
@@ -81,9 +82,21 @@ impl WasiView for Guest {
     }
 }
 
-/// Says no to growth beyond the limits.
+/// Says no to growth beyond the limits, which hold for all memories and tables of an instance together.
 pub(super) struct Limiter {
     limits: Limits,
+    memory_bytes: usize,
+    table_elements: usize,
+}
+
+impl Limiter {
+    fn new(limits: Limits) -> Limiter {
+        Limiter {
+            limits,
+            memory_bytes: 0,
+            table_elements: 0,
+        }
+    }
 }
 
 /// A guest wanted more memory than it may have.
@@ -101,27 +114,53 @@ impl std::error::Error for MemoryCap {}
 impl ResourceLimiter for Limiter {
     fn memory_growing(
         &mut self,
-        _: usize,
+        current: usize,
         desired: usize,
         _: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        let cap = self.limits.max_memory;
+        let (cap, total) = (
+            self.limits.max_memory,
+            grown(self.memory_bytes, current, desired),
+        );
         // An error and not a refusal: the guest would abort anyway, and this way the reason is known.
-        if desired > cap {
-            Err(wasmtime::Error::from(MemoryCap(cap)))
-        } else {
-            Ok(true)
+        if total > cap {
+            return Err(wasmtime::Error::from(MemoryCap(cap)));
         }
+        self.memory_bytes = total;
+        Ok(true)
     }
 
     fn table_growing(
         &mut self,
-        _: usize,
+        current: usize,
         desired: usize,
         _: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        Ok(desired <= MAX_TABLE_ELEMENTS)
+        let total = grown(self.table_elements, current, desired);
+        if total > MAX_TABLE_ELEMENTS {
+            return Ok(false);
+        }
+        self.table_elements = total;
+        Ok(true)
     }
+
+    fn instances(&self) -> usize {
+        MAX_PARTS
+    }
+
+    fn tables(&self) -> usize {
+        MAX_PARTS
+    }
+
+    fn memories(&self) -> usize {
+        MAX_PARTS
+    }
+}
+
+/// A total, after one part of it grew. Growth that was allowed and then failed counts all the same: the total may be too
+/// high, never too low.
+fn grown(total: usize, current: usize, desired: usize) -> usize {
+    total.saturating_add(desired.saturating_sub(current))
 }
 
 /// Everything that a component can import. WASI is linked interface by interface: what is not named here does not exist
@@ -162,5 +201,35 @@ impl notifications::Host for Guest {
         if let Some(notifier) = &self.notifier {
             notifier.log(level, logger, &data);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_cap_holds_for_all_memories_together() {
+        let mut limiter = Limiter::new(Limits {
+            max_memory: 1000,
+            ..Limits::default()
+        });
+        assert!(limiter.memory_growing(0, 600, None).is_ok());
+        assert!(limiter.memory_growing(600, 700, None).is_ok());
+        assert!(limiter.memory_growing(0, 300, None).is_ok());
+        let refused = limiter.memory_growing(0, 1, None).unwrap_err();
+        assert_eq!(
+            refused
+                .downcast_ref::<MemoryCap>()
+                .map(|MemoryCap(cap)| *cap),
+            Some(1000)
+        );
+    }
+
+    #[test]
+    fn the_table_cap_holds_for_all_tables_together() {
+        let mut limiter = Limiter::new(Limits::default());
+        assert!(limiter.table_growing(0, MAX_TABLE_ELEMENTS, None).unwrap());
+        assert!(!limiter.table_growing(0, 1, None).unwrap());
     }
 }

@@ -1,5 +1,6 @@
 //! One instance of a component: made, called under its limits, abandoned when a call did not return.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,8 +34,30 @@ pub(super) struct Maker {
 pub(super) struct Instance {
     store: Store<Guest>,
     exports: Exports,
-    /// Drives the instance's calls and file operations; they are joined through it.
-    runtime: Runtime,
+    driver: Driver,
+}
+
+/// Drives an instance's calls and file operations. When it is dropped, it waits for those that are still under way: the
+/// next instance must not meet them, nor another process that gets the store's lock. Not for ever, as a runtime does
+/// that is just dropped.
+struct Driver(Option<Runtime>);
+
+impl Driver {
+    fn new() -> io::Result<Driver> {
+        Ok(Driver(Some(
+            tokio::runtime::Builder::new_current_thread()
+                .enable_time()
+                .build()?,
+        )))
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_timeout(IO_GRACE);
+        }
+    }
 }
 
 impl Maker {
@@ -67,22 +90,23 @@ impl Maker {
             .interfaces(&self.engine, self.template.component())
     }
 
-    /// Makes an instance, asks what it is and configures it.
+    /// Makes an instance, asks what it is and tells it where it is.
     pub(super) fn make(&self) -> Result<(Instance, Description)> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .build()?;
+        let driver = Driver::new()?;
         let mut store = Store::new(&self.engine, Guest::new(&self.config)?);
         store.limiter(|guest| &mut guest.limiter);
         store.set_epoch_deadline(1);
         store.epoch_deadline_async_yield_and_update(1);
-        let settings = serde_json::to_string(&self.config.settings)?;
+        let environment = self.config.environment().to_string();
 
-        let started = self.run(&runtime, &Cancel::default(), async {
+        let started = self.run(&driver, &Cancel::default(), async {
             let instance = self.template.instantiate_async(&mut store).await?;
             let exports = self.indices.load(&mut store, &instance)?;
             let description = exports.server.call_describe(&mut store).await?;
-            let configured = exports.server.call_configure(&mut store, &settings).await?;
+            let configured = exports
+                .server
+                .call_configure(&mut store, &environment)
+                .await?;
             Ok((exports, description, configured))
         });
         let (exports, description, configured) =
@@ -92,13 +116,14 @@ impl Maker {
             Instance {
                 store,
                 exports,
-                runtime,
+                driver,
             },
             description,
         ))
     }
 
-    /// Makes a call. The instance comes back if the call returned, whatever it returned.
+    /// Makes a call. The instance comes back if the call returned, whatever it returned. Otherwise it is gone, and with
+    /// it all that it had under way.
     pub(super) fn call(
         &self,
         mut instance: Instance,
@@ -107,22 +132,23 @@ impl Maker {
         cancel: &Cancel,
         notifier: Option<Arc<dyn Notifier>>,
     ) -> (Result<Outcome, CallError>, Option<Instance>) {
+        let deadline_ms = u64::try_from(self.config.limits.timeout.as_millis()).unwrap_or(u64::MAX);
+        let context = RequestContext {
+            deadline_ms,
+            ..context.clone()
+        };
         instance.store.data_mut().begin_call(notifier);
         let Instance {
             store,
             exports,
-            runtime,
+            driver,
         } = &mut instance;
-        let result = self.run(runtime, cancel, exports.call(store, context, call));
-        match result {
+        match self.run(driver, cancel, exports.call(store, &context, call)) {
             Ok(answer) => {
                 instance.store.data_mut().end_call();
                 (answer, Some(instance))
             }
-            Err(abnormal) => {
-                instance.abandon();
-                (Err(CallError::Abnormal(abnormal)), None)
-            }
+            Err(abnormal) => (Err(CallError::Abnormal(abnormal)), None),
         }
     }
 
@@ -130,12 +156,14 @@ impl Maker {
     /// sleeps or waits for the host is suspended anyway: in both cases the call is dropped where it stands.
     fn run<T>(
         &self,
-        runtime: &Runtime,
+        driver: &Driver,
         cancel: &Cancel,
         call: impl Future<Output = wasmtime::Result<T>>,
     ) -> Result<T, Abnormal> {
         let _ticking = self.ticker.run();
         let timeout = self.config.limits.timeout;
+        // Only `drop` takes it.
+        let runtime = driver.0.as_ref().ok_or(Abnormal::Start)?;
         runtime.block_on(async {
             tokio::select! {
                 biased;
@@ -144,16 +172,6 @@ impl Maker {
                 () = tokio::time::sleep(timeout) => Err(Abnormal::Deadline(timeout)),
             }
         })
-    }
-}
-
-impl Instance {
-    /// Drops everything and waits for file operations that are still under way on the runtime's threads: the next
-    /// instance must not meet them, nor another process that gets the store's lock.
-    fn abandon(self) {
-        let Instance { store, runtime, .. } = self;
-        drop(store);
-        runtime.shutdown_timeout(IO_GRACE);
     }
 }
 

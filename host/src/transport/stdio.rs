@@ -42,10 +42,23 @@ pub fn serve(
     let output = Arc::new(Output(Mutex::new(Box::new(output))));
     let mut session = Session::new(Arc::new(sandbox.profile().clone()), session_id);
     let worker = Worker::start(sandbox, Arc::clone(&output));
+    let read = read_all(&mut input, &mut session, &worker, &output, max_line_bytes);
+    worker.finish();
+    read
+}
+
+/// Reads to the end of the input: answers what needs no component, passes the rest on.
+fn read_all(
+    input: &mut impl BufRead,
+    session: &mut Session,
+    worker: &Worker,
+    output: &Output,
+    max_line_bytes: usize,
+) -> io::Result<()> {
     let mut line = Vec::new();
     loop {
-        let step = match read_line(&mut input, &mut line, max_line_bytes)? {
-            Line::End => break,
+        let step = match read_line(input, &mut line, max_line_bytes)? {
+            Line::End => return Ok(()),
             Line::Complete if line.iter().all(u8::is_ascii_whitespace) => continue,
             Line::Complete => session.receive(jsonrpc::parse(&line)),
             Line::TooLong(length) => {
@@ -57,11 +70,9 @@ pub fn serve(
         match step {
             Step::Nothing => {}
             Step::Reply(response) => output.send_line(&response),
-            Step::Call(_) | Step::Batch(_) => worker.enqueue(step, &output),
+            Step::Call(_) | Step::Batch(_) => worker.enqueue(step, output),
         }
     }
-    worker.finish();
-    Ok(())
 }
 
 /// The thread that owns the component.
@@ -79,11 +90,7 @@ impl Worker {
                 match job {
                     Step::Batch(steps) => {
                         let perform = |step| perform(step, &mut sandbox, &output);
-                        let responses: Vec<Response> =
-                            steps.into_iter().filter_map(perform).collect();
-                        if !responses.is_empty() {
-                            output.send_line(&responses);
-                        }
+                        output.send_batch(steps.into_iter().filter_map(perform).collect());
                     }
                     step => {
                         if let Some(response) = perform(step, &mut sandbox, &output) {
@@ -125,14 +132,21 @@ impl Worker {
     }
 }
 
+/// Answers a job that can't be done, in the form in which it came.
 fn refuse(job: Step, reason: &str, output: &Output) {
+    let refuse_one = |step| match step {
+        Step::Reply(response) => Some(response),
+        Step::Call(call) => Some(call.refuse(reason)),
+        // Batches do not nest.
+        Step::Nothing | Step::Batch(_) => None,
+    };
     match job {
-        Step::Nothing => {}
-        Step::Reply(response) => output.send_line(&response),
-        Step::Call(call) => output.send_line(&call.refuse(reason)),
-        Step::Batch(steps) => steps
-            .into_iter()
-            .for_each(|step| refuse(step, reason, output)),
+        Step::Batch(steps) => output.send_batch(steps.into_iter().filter_map(refuse_one).collect()),
+        step => {
+            if let Some(response) = refuse_one(step) {
+                output.send_line(&response);
+            }
+        }
     }
 }
 
@@ -168,6 +182,13 @@ fn make_call(
 struct Output(Mutex<Box<dyn Write + Send>>);
 
 impl Output {
+    /// Sends the responses to a batch, which has none if it held notifications only.
+    fn send_batch(&self, responses: Vec<Response>) {
+        if !responses.is_empty() {
+            self.send_line(&responses);
+        }
+    }
+
     /// Sends one message. When the client is gone nobody is left to tell.
     fn send_line(&self, message: &impl Serialize) {
         let mut line = match serde_json::to_vec(message) {

@@ -8,10 +8,10 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use super::{SecurityError, echo};
-use crate::backend::Filter;
 use crate::config::{
     DEFAULT_K, Kind, MAX_IMPORTANCE, MAX_K, MAX_TAG_CHARS, MAX_TAGS, MAX_TEXT_CHARS, MIN_IMPORTANCE,
 };
+use crate::filter::Filter;
 
 /// What `memory_search` was asked, checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +22,17 @@ pub struct SearchArgs {
     pub k: usize,
     /// Which memories may be found at all.
     pub filter: Filter,
+}
+
+impl SearchArgs {
+    /// A search for nothing but a query, which [`check_query`] has let pass.
+    pub fn for_query(query: String) -> Self {
+        Self {
+            query,
+            k: DEFAULT_K,
+            filter: Filter::default(),
+        }
+    }
 }
 
 /// What `memory_save` was asked, checked.

@@ -5,7 +5,7 @@
 
 use super::args::check_query;
 use super::{SecurityError, echo};
-use crate::config::{ENTRIES, RESOURCE_SCHEME, SEARCHES};
+use crate::config::{ENTRIES, ENTRY_TEMPLATE, RESOURCE_SCHEME, SEARCH_TEMPLATE, SEARCHES};
 
 /// A URI that is served.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,14 +16,15 @@ pub enum ResourceUri {
     Search(String),
 }
 
-/// Checks a URI that a client wants to read. `known` tells which memories there are.
+/// Checks a URI that a client wants to read. `known` tells which memories there are; it is asked at most once, and only
+/// about a URI that is well-formed.
 ///
 /// # Errors
 ///
 /// Any URI that is not exactly of a shape that is served, or names a memory that is not there.
 pub fn validate_resource_uri(
     uri: &str,
-    known: impl Fn(u64) -> bool,
+    known: impl FnOnce(u64) -> bool,
 ) -> Result<ResourceUri, SecurityError> {
     let refuse = |reason: String| {
         Err(SecurityError::Uri {
@@ -51,7 +52,7 @@ pub fn validate_resource_uri(
             Err(reason) => refuse(reason.to_owned()),
         },
         _ => refuse(format!(
-            "only {RESOURCE_SCHEME}://{ENTRIES}/{{id}} and {RESOURCE_SCHEME}://{SEARCHES}/{{query}} are served"
+            "only {ENTRY_TEMPLATE} and {SEARCH_TEMPLATE} are served"
         )),
     }
 }

@@ -65,11 +65,11 @@ pub(super) struct Entries {
 
 /// What has to be looked at again.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Changes {
+pub(crate) struct Changes {
     /// Everything is new; `ids` are all there are.
-    pub was_reset: bool,
+    pub(crate) was_reset: bool,
     /// Memories that are new, gone, or say something else. May hold one twice.
-    pub ids: Vec<u64>,
+    pub(crate) ids: Vec<u64>,
 }
 
 impl Entries {
@@ -103,6 +103,12 @@ impl Entries {
             .filter(|id| *id < u64::MAX)
     }
 
+    /// The highest number that was given out, if there is no memory of it.
+    pub(super) fn last_lost(&self) -> Option<u64> {
+        let last = self.next_id.checked_sub(1)?;
+        (!self.by_id.contains_key(&last)).then_some(last)
+    }
+
     /// Marks memories as shown, without the journal.
     pub(super) fn touch(&mut self, ids: &[u64], at: Timestamp) {
         for id in ids {
@@ -134,6 +140,7 @@ impl Entries {
                 }
             }
             Found::HeaderLost => self.gap = ID_GAP,
+            Found::Lost(count) => self.next_id = self.next_id.saturating_add(count),
             Found::Seen(id) if id < self.next_id.saturating_add(ID_GAP) => self.reserve(id),
             Found::Seen(_) => {}
             Found::Event(Event::Journal(header)) => self.next_id = self.next_id.max(header.next_id),

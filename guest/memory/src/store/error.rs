@@ -18,7 +18,10 @@ pub enum StoreError {
     Read(io::Error),
     /// It can't be written; nothing has changed.
     Write(io::Error),
-    /// A write went wrong in a way that leaves open what is on the disk: only a fresh start can tell.
+    /// A write went wrong and could not be undone, so it may be on the disk or not: only a fresh start can tell.
+    InDoubt(String),
+    /// A write went wrong earlier, or just now and was undone, in a way that makes the disk unreliable: nothing is
+    /// written until a fresh start.
     Frozen(String),
     /// The journal changed during the call, so somebody writes without holding the lock.
     Changed,
@@ -69,6 +72,10 @@ impl fmt::Display for StoreError {
             ),
             Self::Read(error) => write!(f, "the memory store can't be read: {error}"),
             Self::Write(error) => write!(f, "the memory store can't be written: {error}"),
+            Self::InDoubt(reason) => write!(
+                f,
+                "whether this was stored is only known when the server is started again, because {reason}; check the disk"
+            ),
             Self::Frozen(reason) => write!(
                 f,
                 "the memory store takes no changes until the server is started again, because {reason}; check the disk"

@@ -14,7 +14,7 @@ pub(crate) const FORMAT: u32 = 1;
 /// Members that are unknown are ignored, so that a later version may add some within this format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Event {
+pub(crate) enum Event {
     /// The first line, and only that.
     Journal(Header),
     /// A new memory.
@@ -31,77 +31,77 @@ pub enum Event {
 
 /// What kind of file this is, and which one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Header {
+pub(crate) struct Header {
     /// Above [`FORMAT`]: a newer program wrote it, and this one must not touch it.
-    pub format: u32,
+    pub(crate) format: u32,
     /// 32 hexadecimal digits, for the life of the store.
-    pub store: String,
+    pub(crate) store: String,
     /// 32 hexadecimal digits, new whenever the file is rewritten: offsets into one generation mean nothing in another.
-    pub generation: String,
+    pub(crate) generation: String,
     /// No memory has this number or a higher one yet; those below may be gone, and are not given out again.
-    pub next_id: u64,
+    pub(crate) next_id: u64,
     /// When the file was written.
     #[serde(with = "milliseconds")]
-    pub created_at: Timestamp,
+    pub(crate) created_at: Timestamp,
 }
 
 /// A memory as it was saved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Save {
+pub(crate) struct Save {
     /// Its id.
-    pub id: Id,
+    pub(crate) id: Id,
     /// Exactly as it came.
-    pub text: String,
+    pub(crate) text: String,
     /// What sort of knowledge it is.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// In the order given.
     #[serde(default)]
-    pub tags: Vec<String>,
+    pub(crate) tags: Vec<String>,
     /// From 1.0 to 10.0.
-    pub importance: f64,
+    pub(crate) importance: f64,
     /// When.
     #[serde(with = "milliseconds")]
-    pub created_at: Timestamp,
+    pub(crate) created_at: Timestamp,
     /// Under which session; neighbours in one belong together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session: Option<String>,
+    pub(crate) session: Option<String>,
 }
 
 /// A change of a memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Update {
+pub(crate) struct Update {
     /// Which memory.
-    pub id: Id,
+    pub(crate) id: Id,
     /// When.
     #[serde(with = "milliseconds")]
-    pub at: Timestamp,
+    pub(crate) at: Timestamp,
     /// The new text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
+    pub(crate) text: Option<String>,
     /// The new kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kind: Option<Kind>,
+    pub(crate) kind: Option<Kind>,
     /// All tags that it has from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tags: Option<Vec<String>>,
+    pub(crate) tags: Option<Vec<String>>,
     /// The new importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub importance: Option<f64>,
+    pub(crate) importance: Option<f64>,
 }
 
 /// Something that concerns several memories at once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ids {
+pub(crate) struct Ids {
     /// Which memories.
-    pub ids: Vec<Id>,
+    pub(crate) ids: Vec<Id>,
     /// When.
     #[serde(with = "milliseconds")]
-    pub at: Timestamp,
+    pub(crate) at: Timestamp,
 }
 
 /// The number of a memory, written `m3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Id(pub u64);
+pub(crate) struct Id(pub(crate) u64);
 
 impl Serialize for Id {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -7,8 +7,9 @@ use std::rc::Rc;
 
 use jiff::Timestamp;
 
-use super::Store;
 use super::disk::{Access, Disk, DiskFile};
+use super::{Store, StoreError};
+use crate::config::Kind;
 use crate::request::Moment;
 
 /// What to let fail, from now on until it is reset.
@@ -185,4 +186,26 @@ pub(crate) fn at(seconds: i64) -> Moment {
         Timestamp::from_second(1_796_000_000 + seconds).unwrap(),
         "session-1",
     )
+}
+
+pub(crate) fn save(store: &mut Store, text: &str) -> Result<u64, StoreError> {
+    store.follow()?;
+    store.save(text, Kind::Episodic, &[], 5.0, &at(0))
+}
+
+/// Texts of the living, oldest first, as a fresh instance finds them.
+pub(crate) fn served(disk: &FakeDisk) -> Vec<String> {
+    let mut store = store_on(disk);
+    store.follow().unwrap();
+    texts(&store)
+}
+
+/// Texts of the living, oldest first, as a store knows them.
+pub(crate) fn texts(store: &Store) -> Vec<String> {
+    let mut texts: Vec<String> = store
+        .newest_first(None)
+        .map(|memory| memory.text.clone())
+        .collect();
+    texts.reverse();
+    texts
 }

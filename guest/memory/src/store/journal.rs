@@ -10,32 +10,35 @@ use super::disk::{Access, Disk, DiskFile};
 use super::error::StoreError;
 use super::event::{Event, Header};
 use super::line::{MAX_LINE_BYTES, encode};
-use super::position::{HeaderState, Position, Sink, read_start};
+use super::position::{HeaderState, Mark, Position, Sink, lose, read_up_to};
 use super::reader::LineReader;
 use super::set_aside::{SET_ASIDE, SetAside, ends_with_newline};
 
 /// The file's name.
-pub const JOURNAL: &str = "journal.jsonl";
+pub(crate) const JOURNAL: &str = "journal.jsonl";
 
 /// What following the journal turns up, in order.
 #[derive(Debug, PartialEq)]
-pub enum Found {
+pub(crate) enum Found {
     /// It is not the file that was read before: all that was found in that one is void.
     Reset,
     /// Something happened.
     Event(Event),
-    /// A line that can't be used mentions this id, so it must not be given out again.
+    /// Bytes that can't be used may have held so many memories. Their ids follow on those known so far, for ids are
+    /// given out in order, and must not be given out again.
+    Lost(u64),
+    /// Bytes that can't be used mention this id, so it must not be given out again.
     Seen(u64),
     /// The first line can't be used, and with it the record of which ids were given out.
     HeaderLost,
 }
 
 /// Takes what is found. An event that contradicts those before it is refused, with the reason, and set aside.
-pub type Apply<'a> = &'a mut dyn FnMut(Found) -> Result<(), &'static str>;
+pub(crate) type Apply<'a> = &'a mut dyn FnMut(Found) -> Result<(), &'static str>;
 
 /// The journal of a store.
 #[derive(Default)]
-pub struct Journal {
+pub(crate) struct Journal {
     /// `None` while there is no file, or nothing in it.
     at: Option<Position>,
     set_aside: SetAside,
@@ -46,7 +49,7 @@ pub struct Journal {
 
 impl Journal {
     /// Reads what the file has gained since the last time; all of it if it is another file.
-    pub fn follow(&mut self, disk: &dyn Disk, apply: Apply<'_>) -> Result<(), StoreError> {
+    pub(crate) fn follow(&mut self, disk: &dyn Disk, apply: Apply<'_>) -> Result<(), StoreError> {
         let mut file = match disk.open(JOURNAL, Access::Read) {
             Ok(file) => file,
             Err(_) if !disk.is_there() => return Err(StoreError::NoDirectory),
@@ -70,7 +73,11 @@ impl Journal {
         file: &mut dyn DiskFile,
         apply: Apply<'_>,
     ) -> io::Result<()> {
-        if !self.is_same(file)? {
+        let is_same = match &self.at {
+            Some(position) => position.is_in(file)?,
+            None => true,
+        };
+        if !is_same {
             self.reset(apply);
         }
         let mut position = match self.at.take() {
@@ -103,15 +110,6 @@ impl Journal {
         Ok(())
     }
 
-    /// Whether the file still is the one that was read, and has not lost any of that.
-    fn is_same(&self, file: &mut dyn DiskFile) -> io::Result<bool> {
-        let Some(position) = &self.at else {
-            return Ok(true);
-        };
-        let start = read_start(file, position.first_line.len())?;
-        Ok(start == position.first_line && file.size()? >= position.reader.offset)
-    }
-
     fn reset(&mut self, apply: Apply<'_>) {
         if self.at.take().is_some() {
             // Refusing makes no sense here: nothing was asked.
@@ -120,7 +118,7 @@ impl Journal {
     }
 
     /// Whether anything may be written.
-    pub fn writable(&self) -> Result<(), StoreError> {
+    pub(crate) fn writable(&self) -> Result<(), StoreError> {
         match &self.frozen {
             Some(reason) => Err(StoreError::Frozen(reason.clone())),
             None => Ok(()),
@@ -128,12 +126,12 @@ impl Journal {
     }
 
     /// Whether there is a journal yet.
-    pub fn exists(&self) -> bool {
+    pub(crate) fn exists(&self) -> bool {
         self.at.is_some()
     }
 
-    /// Starts the file with its header, durably.
-    pub fn create(&mut self, disk: &dyn Disk, header: Header) -> Result<(), StoreError> {
+    /// Starts the file with its header, durably. The journal must have been mended within the same call.
+    pub(crate) fn create(&mut self, disk: &dyn Disk, header: Header) -> Result<(), StoreError> {
         self.writable()?;
         let mut file = disk
             .open(JOURNAL, Access::Append)
@@ -141,13 +139,13 @@ impl Journal {
         let generation = header.generation.clone();
         let (line, crc) =
             encode(0, &Event::Journal(header)).map_err(|error| StoreError::Write(error.into()))?;
-        self.cut_torn(disk, file.as_mut())?;
         self.write(file.as_mut(), 0, &line, true)?;
         disk.sync_dir()
             .map_err(|error| self.freeze("the directory could not be made durable", &error))?;
         let reader = LineReader::starting_at(line.len() as u64);
         let header = HeaderState::Settled;
         self.at = Some(Position {
+            last: Mark::at(0, &line),
             first_line: line,
             generation,
             reader,
@@ -158,8 +156,9 @@ impl Journal {
         Ok(())
     }
 
-    /// Adds an event, durably if asked. The journal must have been followed within the same call.
-    pub fn append(
+    /// Adds an event, durably if asked. The journal must have been followed within the same call, and mended: after an
+    /// interrupted write it does not end where it was read to, and is left alone.
+    pub(crate) fn append(
         &mut self,
         disk: &dyn Disk,
         event: &Event,
@@ -169,7 +168,6 @@ impl Journal {
         let mut file = disk
             .open(JOURNAL, Access::Append)
             .map_err(StoreError::Write)?;
-        self.cut_torn(disk, file.as_mut())?;
         let Some(position) = &self.at else {
             return Err(StoreError::Changed);
         };
@@ -181,11 +179,14 @@ impl Journal {
             )));
         }
         let end = position.reader.offset;
+        let mut last = Mark::at(end, &line);
         if !ends_with_newline(file.as_mut()).map_err(StoreError::Write)? {
+            last = Mark::at(end + 1, &line);
             line.insert(0, b'\n');
         }
         self.write(file.as_mut(), end, &line, durable)?;
         if let Some(position) = &mut self.at {
+            position.last = last;
             position.reader = LineReader::starting_at(end + line.len() as u64);
             position.chain = Some(crc);
         }
@@ -206,14 +207,17 @@ impl Journal {
         if let Err(error) = file.append(bytes) {
             return Err(match file.set_len(end) {
                 Ok(()) => StoreError::Write(error),
-                Err(cut) => self.freeze("an interrupted write could not be undone", &cut),
+                // All but the newline may be there, and then the line counts.
+                Err(cut) => self.doubt("an interrupted write could not be undone", &cut),
             });
         }
         if durable && let Err(error) = file.sync_data() {
             // The system may have dropped what it could not write and call the file clean: a second sync would prove
             // nothing. The line must go, or a retry would find it and call it saved.
-            let _ = file.set_len(end);
-            return Err(self.freeze("a write could not be made durable", &error));
+            return Err(match file.set_len(end) {
+                Ok(()) => self.freeze("a write could not be made durable", &error),
+                Err(_) => self.doubt("a write could be neither made durable nor undone", &error),
+            });
         }
         Ok(())
     }
@@ -224,8 +228,28 @@ impl Journal {
         StoreError::Frozen(reason)
     }
 
-    /// Cuts off an interrupted write, after its bytes were set aside.
-    fn cut_torn(&mut self, disk: &dyn Disk, file: &mut dyn DiskFile) -> Result<(), StoreError> {
+    /// Freezes the journal over a write that may be on the disk or not.
+    fn doubt(&mut self, what: &str, error: &io::Error) -> StoreError {
+        let reason = format!("{what} ({error})");
+        self.frozen = Some(reason.clone());
+        StoreError::InDoubt(reason)
+    }
+
+    /// Cuts off an interrupted write, after its bytes were set aside, so that lines can be appended. What was cut may
+    /// have been a memory: tells the ids that are lost with it. True if any are, which nobody else can know from now on.
+    pub(crate) fn mend(&mut self, disk: &dyn Disk, apply: Apply<'_>) -> Result<bool, StoreError> {
+        self.writable()?;
+        if self
+            .at
+            .as_ref()
+            .is_some_and(|position| position.torn.is_empty())
+        {
+            return Ok(false);
+        }
+        let mut file = disk
+            .open(JOURNAL, Access::Append)
+            .map_err(StoreError::Write)?;
+        let file = file.as_mut();
         let size = file.size().map_err(StoreError::Write)?;
         let (end, torn, generation) = match &mut self.at {
             Some(position) => (
@@ -237,14 +261,14 @@ impl Journal {
             None => match Position::open(file).map_err(StoreError::from_read)? {
                 None => (
                     0,
-                    read_start(file, MAX_LINE_BYTES).map_err(StoreError::Write)?,
+                    read_up_to(file, 0, MAX_LINE_BYTES).map_err(StoreError::Write)?,
                     "unfinished",
                 ),
                 Some(_) => return Err(StoreError::Changed),
             },
         };
         if torn.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         if size != end + torn.len() as u64 {
             return Err(StoreError::Changed);
@@ -258,21 +282,28 @@ impl Journal {
             "{JOURNAL}: {} bytes of an interrupted write were cut off",
             torn.len()
         ));
-        Ok(())
+        if self.at.is_none() {
+            // No memory comes before the header.
+            return Ok(false);
+        }
+        lose(&torn, apply);
+        Ok(true)
     }
 
     /// Lines that could not be used.
-    pub fn damaged(&self) -> u64 {
+    #[cfg(test)]
+    pub(crate) fn damaged(&self) -> u64 {
         self.at.as_ref().map_or(0, |position| position.damaged)
     }
 
     /// Places where lines are missing, repeated or out of order.
-    pub fn gaps(&self) -> u64 {
+    #[cfg(test)]
+    pub(crate) fn gaps(&self) -> u64 {
         self.at.as_ref().map_or(0, |position| position.gaps)
     }
 
     /// What the person who runs the server should know, each once.
-    pub fn take_warnings(&mut self) -> Vec<String> {
+    pub(crate) fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)
     }
 }
@@ -280,3 +311,7 @@ impl Journal {
 #[cfg(test)]
 #[path = "journal_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "journal_ids_tests.rs"]
+mod ids_tests;

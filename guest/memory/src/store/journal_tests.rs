@@ -1,38 +1,15 @@
 //! Damaged, torn and foreign journals.
 
 use super::*;
-use crate::config::Kind;
-use crate::store::Store;
 use crate::store::event::FORMAT;
-use crate::store::fake::{FakeDisk, Faults, at, store_on};
+use crate::store::fake::{FakeDisk, Faults, at, save, served, store_on, texts};
 use crate::store::line::decode;
 
 /// Texts that a line format gets wrong if it can.
-const TEXTS: [&str; 3] = ["first", "two\nlines \"quoted\" }", "drei \u{2028} ü 🎉"];
-
-fn save(store: &mut Store, text: &str) -> Result<u64, StoreError> {
-    store.follow()?;
-    store.save(text, Kind::Episodic, &[], 5.0, &at(0))
-}
-
-/// Texts of the living, oldest first, as a fresh instance finds them.
-fn served(disk: &FakeDisk) -> Vec<String> {
-    let mut store = store_on(disk);
-    store.follow().unwrap();
-    texts(&store)
-}
-
-fn texts(store: &Store) -> Vec<String> {
-    let mut texts: Vec<String> = store
-        .newest_first(None)
-        .map(|memory| memory.text.clone())
-        .collect();
-    texts.reverse();
-    texts
-}
+pub(super) const TEXTS: [&str; 3] = ["first", "two\nlines \"quoted\" }", "drei \u{2028} ü 🎉"];
 
 /// A header, three saves, an update and a touch: six lines.
-fn journal() -> Vec<u8> {
+pub(super) fn journal() -> Vec<u8> {
     let disk = FakeDisk::default();
     let mut store = store_on(&disk);
     for text in TEXTS {
@@ -47,7 +24,7 @@ fn journal() -> Vec<u8> {
     bytes
 }
 
-fn disk_with(bytes: &[u8]) -> FakeDisk {
+pub(super) fn disk_with(bytes: &[u8]) -> FakeDisk {
     let disk = FakeDisk::default();
     disk.put(JOURNAL, bytes);
     disk
@@ -70,13 +47,15 @@ fn a_journal_cut_anywhere_serves_the_whole_lines_before_the_cut_and_takes_new_on
         assert_eq!(served(&disk), TEXTS[..saves], "cut at {cut}");
         assert_eq!(disk.bytes(JOURNAL), &bytes[..cut], "reading does not write");
 
+        let torn = cut > 0 && !ends.contains(&cut) && !ends.contains(&(cut - 1));
+        // What was torn off may have been a memory, unless it is the header.
+        let lost = torn && lines > 0;
         let mut store = store_on(&disk);
         let id = save(&mut store, "new").unwrap();
-        assert_eq!(id, saves as u64, "cut at {cut}");
+        assert_eq!(id, saves as u64 + u64::from(lost), "cut at {cut}");
         let after = served(&disk);
         assert_eq!(after[..saves], TEXTS[..saves], "cut at {cut}");
         assert_eq!(after[saves..], ["new"], "cut at {cut}");
-        let torn = cut > 0 && !ends.contains(&cut) && !ends.contains(&(cut - 1));
         assert_eq!(
             disk.names().contains(&SET_ASIDE.to_owned()),
             torn,
@@ -92,66 +71,119 @@ fn a_journal_cut_anywhere_serves_the_whole_lines_before_the_cut_and_takes_new_on
     }
 }
 
-#[test]
-fn no_flipped_byte_invents_a_text_or_hides_an_intact_line() {
-    let bytes = journal();
-    for position in 0..bytes.len() {
-        let line = bytes[..position]
-            .iter()
-            .filter(|&&byte| byte == b'\n')
-            .count();
-        for mask in [
+/// Each byte of a journal damaged in each of several ways: the journal, the byte's position, and what happened.
+pub(super) fn flips(bytes: &[u8]) -> impl Iterator<Item = (Vec<u8>, usize, String)> {
+    (0..bytes.len()).flat_map(move |position| {
+        let masks = [
             0x01,
             0x20,
             0x80,
             bytes[position] ^ b'\n',
             bytes[position] ^ b'}',
-        ] {
-            let mut damaged = bytes.clone();
-            damaged[position] ^= mask;
-            if damaged == bytes {
-                continue;
-            }
-            let disk = disk_with(&damaged);
-            let mut store = store_on(&disk);
-            store.follow().unwrap();
-            let served = texts(&store);
-            let case = format!("byte {position} in line {line}, mask {mask:#x}");
-            assert!(
-                served.iter().all(|text| TEXTS.contains(&text.as_str())),
-                "{case}: {served:?}"
-            );
-            for (at, text) in TEXTS.iter().enumerate() {
-                assert!(
-                    line == at + 1 || served.iter().any(|known| known == text),
-                    "{case}: {text:?} is hidden"
-                );
-            }
-            let is_last = position == bytes.len() - 1;
-            assert!(store.damaged() > 0 || is_last, "{case}: not counted");
-            assert!(
-                !store.take_warnings().is_empty() || is_last,
-                "{case}: not reported"
-            );
-            assert!(
-                !disk.bytes(SET_ASIDE).is_empty() || is_last,
-                "{case}: not kept"
-            );
+        ];
+        masks
+            .into_iter()
+            .filter(|mask| *mask != 0)
+            .map(move |mask| {
+                let mut damaged = bytes.to_vec();
+                damaged[position] ^= mask;
+                (
+                    damaged,
+                    position,
+                    format!("byte {position}, mask {mask:#x}"),
+                )
+            })
+    })
+}
 
-            let known: Vec<u64> = store.newest_first(None).map(|memory| memory.id).collect();
-            let id = save(&mut store, "new").unwrap();
+#[test]
+fn no_flipped_byte_invents_a_text_or_hides_an_intact_line() {
+    let bytes = journal();
+    for (damaged, position, case) in flips(&bytes) {
+        let line = bytes[..position]
+            .iter()
+            .filter(|&&byte| byte == b'\n')
+            .count();
+        let disk = disk_with(&damaged);
+        let mut store = store_on(&disk);
+        store.follow().unwrap();
+        let served = texts(&store);
+        assert!(
+            served.iter().all(|text| TEXTS.contains(&text.as_str())),
+            "{case}: {served:?}"
+        );
+        let is_intact = |at: usize| line != at + 1 || bytes[position] == b'\n';
+        for (at, text) in TEXTS.iter().enumerate() {
             assert!(
-                !known.contains(&id) && id >= 2,
-                "{case}: m{id} is given out again"
-            );
-            let mut reopened = store_on(&disk);
-            reopened.follow().unwrap();
-            assert_eq!(
-                texts(&reopened).len(),
-                served.len() + 1,
-                "{case}: after a save"
+                !is_intact(at) || served.iter().any(|known| known == text),
+                "{case}: {text:?} is hidden"
             );
         }
+        let is_last = position == bytes.len() - 1;
+        assert!(store.damaged() > 0 || is_last, "{case}: not counted");
+        assert!(
+            !store.take_warnings().is_empty() || is_last,
+            "{case}: not reported"
+        );
+        assert!(
+            !disk.bytes(SET_ASIDE).is_empty() || is_last,
+            "{case}: not kept"
+        );
+        save(&mut store, "new").unwrap();
+        let mut reopened = store_on(&disk);
+        reopened.follow().unwrap();
+        assert_eq!(
+            texts(&reopened).len(),
+            served.len() + 1,
+            "{case}: after a save"
+        );
+    }
+}
+
+#[test]
+fn an_older_copy_that_was_put_back_and_has_grown_is_read_afresh() {
+    let disk = disk_with(&journal());
+    let backup = disk.bytes(JOURNAL);
+    let (mut ours, mut theirs) = (store_on(&disk), store_on(&disk));
+    assert_eq!(save(&mut ours, "lost with the restoration").unwrap(), 3);
+    disk.put(JOURNAL, &backup);
+    assert_eq!(save(&mut theirs, "short").unwrap(), 3);
+    assert_eq!(save(&mut theirs, "and one that is longer").unwrap(), 4);
+    assert!(disk.bytes(JOURNAL).len() > backup.len() + 200);
+
+    assert!(ours.follow().unwrap().was_reset);
+    assert_eq!(texts(&ours), texts(&theirs));
+    assert_eq!((ours.damaged(), ours.gaps()), (0, 0));
+    assert_eq!(disk.names(), [JOURNAL], "nothing healthy is set aside");
+    assert!(!ours.follow().unwrap().was_reset, "once");
+    assert_eq!(save(&mut ours, "next").unwrap(), 5);
+    assert!(!theirs.follow().unwrap().was_reset);
+}
+
+#[test]
+fn an_older_copy_is_noticed_after_whatever_line_was_the_last() {
+    let bytes = journal();
+    let long = vec![b'x'; MAX_LINE_BYTES + 9];
+    for last in [
+        &b"garbage\n"[..],
+        b"\n\n",
+        &[&long, &b"\n"[..]].concat(),
+        &long,
+    ] {
+        let disk = disk_with(&[&bytes, last].concat());
+        let mut ours = store_on(&disk);
+        ours.follow().unwrap();
+        assert!(!ours.follow().unwrap().was_reset, "it is the same");
+        let other = disk_with(&bytes);
+        for number in 0..400 {
+            save(&mut store_on(&other), &format!("other {number}")).unwrap();
+            if other.bytes(JOURNAL).len() > disk.bytes(JOURNAL).len() {
+                break;
+            }
+        }
+        disk.put(JOURNAL, &other.bytes(JOURNAL));
+        ours.follow().unwrap();
+        assert_eq!(texts(&ours), served(&other));
     }
 }
 
@@ -189,34 +221,6 @@ fn a_missing_line_shows_as_a_gap_and_the_rest_is_served() {
     check(&[0, 1, 3], &[TEXTS[0], TEXTS[2]], 1, 0);
     check(&[0, 2, 1, 3], &TEXTS, 3, 0);
     check(&[0, 1, 1, 2, 3], &TEXTS, 1, 1);
-}
-
-#[test]
-fn a_lost_header_leaves_a_safety_gap_in_the_ids_once() {
-    let bytes = journal();
-    let newline = bytes.iter().position(|&byte| byte == b'\n').unwrap();
-    let disk = disk_with(&bytes[newline + 1..]);
-    let mut store = store_on(&disk);
-    assert_eq!(save(&mut store, "new").unwrap(), 2 + 1 + 1000);
-    assert_eq!(save(&mut store, "newer").unwrap(), 1004);
-    assert_eq!(save(&mut store_on(&disk), "newest").unwrap(), 1005);
-    assert_eq!(served(&disk).len(), 6);
-}
-
-#[test]
-fn an_id_in_a_damaged_line_is_not_given_out_again() {
-    let text = String::from_utf8(journal()).unwrap();
-    let cut: String = text.split_inclusive('\n').take(4).collect();
-    let disk = disk_with(cut.replace("drei", "vier").as_bytes());
-    assert_eq!(served(&disk), TEXTS[..2]);
-    assert_eq!(save(&mut store_on(&disk), "new").unwrap(), 3);
-}
-
-#[test]
-fn an_incredible_id_in_a_damaged_line_does_not_use_up_the_ids() {
-    let mut bytes = journal();
-    bytes.extend(b"{\"id\":\"m18446744073709551614\"}\n");
-    assert_eq!(save(&mut store_on(&disk_with(&bytes)), "new").unwrap(), 3);
 }
 
 #[test]

@@ -9,9 +9,10 @@ use super::disk::{Disk, DiskFile};
 use super::error::StoreError;
 use super::event::{Event, FORMAT};
 use super::journal::{Apply, Found, JOURNAL};
-use super::line::{Line, MAX_LINE_BYTES, decode, salvage};
+use super::line::{Line, MAX_LINE_BYTES, MIN_SAVE_BYTES, complete, decode, salvage};
 use super::reader::{LineReader, Piece};
 use super::set_aside::{SET_ASIDE, SetAside};
+use crate::security::parse_id;
 
 /// Where we stand in the file.
 #[derive(Default)]
@@ -21,6 +22,8 @@ pub(super) struct Position {
     /// From the header, or made up where that is lost.
     pub(super) generation: String,
     pub(super) reader: LineReader,
+    /// The last line that was passed.
+    pub(super) last: Mark,
     /// Checksum of the last line; `None` where it is unknown, after damage.
     pub(super) chain: Option<u32>,
     /// Bytes after the last line that are not one: a write that was interrupted.
@@ -30,6 +33,33 @@ pub(super) struct Position {
     pub(super) damaged: u64,
     /// Places where lines are missing, repeated or out of order.
     pub(super) gaps: u64,
+}
+
+/// Where a line is and how it begins. That holds its checksum, and each checksum covers the one before: a file that has
+/// the same bytes there was the same up to there.
+#[derive(Default)]
+pub(super) struct Mark {
+    offset: u64,
+    start: Vec<u8>,
+}
+
+impl Mark {
+    /// `{"crc":"xxxxxxxx"`.
+    const BYTES: usize = 17;
+
+    pub(super) fn at(offset: u64, line: &[u8]) -> Self {
+        Self {
+            offset,
+            start: match line {
+                b"" => b"\n".to_vec(),
+                _ => line[..line.len().min(Self::BYTES)].to_vec(),
+            },
+        }
+    }
+
+    fn is_in(&self, file: &mut dyn DiskFile) -> io::Result<bool> {
+        Ok(read_up_to(file, self.offset, self.start.len())? == self.start)
+    }
 }
 
 /// Whether the header was met.
@@ -51,7 +81,7 @@ pub(super) struct Sink<'a> {
 impl Position {
     /// A position at the start of a file, or `None` if there is not even a whole line in it.
     pub(super) fn open(file: &mut dyn DiskFile) -> io::Result<Option<Self>> {
-        let mut start = read_start(file, MAX_LINE_BYTES)?;
+        let mut start = read_up_to(file, 0, MAX_LINE_BYTES)?;
         let text = start
             .iter()
             .position(|&byte| byte != b'\n')
@@ -85,20 +115,34 @@ impl Position {
         }))
     }
 
+    /// Whether a file still is the one that was read, and has not lost any of that. An older copy that was put in its
+    /// place and has grown since then begins the same; the last line tells them apart.
+    pub(super) fn is_in(&self, file: &mut dyn DiskFile) -> io::Result<bool> {
+        Ok(file.size()? >= self.reader.offset
+            && read_up_to(file, 0, self.first_line.len())? == self.first_line
+            && self.last.is_in(file)?)
+    }
+
     pub(super) fn read(&mut self, file: &mut dyn DiskFile, sink: &mut Sink<'_>) -> io::Result<()> {
         let mut reader = self.reader.clone();
         let rest = reader.read(file, |offset, piece| match piece {
             Piece::Line(bytes) => self.line(offset, bytes, sink),
             Piece::Long(bytes) => {
+                self.last = Mark::at(offset, bytes);
                 self.chain = None;
                 self.unusable(offset, bytes, true, sink);
                 self.settle_header(sink);
             }
-            Piece::EndOfLong(bytes) => self.unusable(offset, bytes, false, sink),
+            Piece::EndOfLong(bytes) => {
+                self.last = Mark::at(offset, bytes);
+                self.unusable(offset, bytes, false, sink);
+            }
         })?;
         self.torn = match complete(&rest).filter(|_| !reader.is_in_long_line()) {
             Some((line, end)) => {
+                self.last = Mark::at(reader.offset, &rest[..end]);
                 self.event(reader.offset, &rest[..end], line, sink);
+                self.settle_header(sink);
                 reader.offset += end as u64;
                 rest[end..].to_vec()
             }
@@ -109,6 +153,7 @@ impl Position {
     }
 
     fn line(&mut self, offset: u64, bytes: &[u8], sink: &mut Sink<'_>) {
+        self.last = Mark::at(offset, bytes);
         if bytes.is_empty() {
             return;
         }
@@ -159,9 +204,7 @@ impl Position {
             sink.warnings
                 .push(format!("{SET_ASIDE}: can't be written ({error})"));
         }
-        for id in ids_in(bytes) {
-            let _ = (sink.apply)(Found::Seen(id));
-        }
+        lose(bytes, sink.apply);
     }
 
     /// After the first line the header was met, or never will be.
@@ -173,38 +216,42 @@ impl Position {
     }
 }
 
-/// The line that unterminated bytes begin with, if it can be verified: then only its newline is missing. And its length.
-fn complete(bytes: &[u8]) -> Option<(Line, usize)> {
-    let end = bytes.iter().rposition(|&byte| byte == b'}')? + 1;
-    Some((decode(&bytes[..end]).ok()?, end))
+/// Tells which ids may have been given out in bytes that can't be used: those that can still be read in them, and a
+/// number for each memory that they are long enough to have held, one at least.
+pub(super) fn lose(bytes: &[u8], apply: Apply<'_>) {
+    let memories = (bytes.len() as u64 + 1) / MIN_SAVE_BYTES as u64;
+    // What is lost contradicts nothing, so nothing is refused.
+    let _ = apply(Found::Lost(memories.max(1)));
+    for id in ids_in(bytes) {
+        let _ = apply(Found::Seen(id));
+    }
 }
 
-/// Up to `count` bytes from the start of a file.
-pub(super) fn read_start(file: &mut dyn DiskFile, count: usize) -> io::Result<Vec<u8>> {
-    let mut start = vec![0; count];
+/// Up to `count` bytes from an offset in a file.
+pub(super) fn read_up_to(
+    file: &mut dyn DiskFile,
+    offset: u64,
+    count: usize,
+) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; count];
     let mut filled = 0;
     while filled < count {
-        match file.read_at(filled as u64, &mut start[filled..])? {
+        match file.read_at(offset + filled as u64, &mut bytes[filled..])? {
             0 => break,
             more => filled += more,
         }
     }
-    start.truncate(filled);
-    Ok(start)
+    bytes.truncate(filled);
+    Ok(bytes)
 }
 
-/// The ids that the remains of a line name.
-fn ids_in(bytes: &[u8]) -> impl Iterator<Item = u64> {
-    const MEMBER: &str = "\"id\":\"m";
+/// The ids that the remains of a line name, under whatever key. (Within a text quotes are escaped, so none is found
+/// there; a tag may look like one.)
+fn ids_in(bytes: &[u8]) -> Vec<u64> {
+    const START: &str = "\"m";
     let text = String::from_utf8_lossy(bytes);
-    let ids: Vec<u64> = text
-        .match_indices(MEMBER)
-        .filter_map(|(at, _)| {
-            let digits = &text[at + MEMBER.len()..];
-            digits[..digits.find(|character: char| !character.is_ascii_digit())?]
-                .parse()
-                .ok()
-        })
-        .collect();
-    ids.into_iter()
+    text.match_indices(START)
+        .filter_map(|(at, _)| text[at + 1..].split_once('"'))
+        .filter_map(|(id, _)| parse_id(id))
+        .collect()
 }

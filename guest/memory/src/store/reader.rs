@@ -23,7 +23,7 @@ pub(super) enum Piece<'a> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct LineReader {
     /// Where the next piece starts.
-    pub offset: u64,
+    pub(crate) offset: u64,
     /// Whether that is in the middle of an overlong line.
     in_long_line: bool,
 }

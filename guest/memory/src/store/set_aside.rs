@@ -13,7 +13,7 @@ use super::disk::{Access, Disk, DiskFile};
 use super::reader::{LineReader, Piece};
 
 /// The file's name.
-pub const SET_ASIDE: &str = "set-aside.jsonl";
+pub(crate) const SET_ASIDE: &str = "set-aside.jsonl";
 
 /// The order of the members matters: what comes before the bytes tells records apart.
 #[derive(Serialize)]
@@ -28,14 +28,14 @@ struct Record<'a> {
 
 /// Writer of the file. Reads it when it is first needed.
 #[derive(Default)]
-pub struct SetAside {
+pub(crate) struct SetAside {
     /// The starts of the records that are there; `None` before the file was read.
     known: Option<HashSet<Vec<u8>>>,
 }
 
 impl SetAside {
     /// Copies bytes of the journal, unless they were copied before.
-    pub fn keep(
+    pub(crate) fn keep(
         &mut self,
         disk: &dyn Disk,
         generation: &str,

@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 
 use super::{Annotations, Tool, ToolReply, kind_schema, object_schema, tags_schema};
-use crate::backend::{MemoryBackend, Saved};
+use crate::backend::{MemoryBackend, SaveError, Saved};
 use crate::config::{DEFAULT_IMPORTANCE, Kind, MAX_IMPORTANCE, MAX_TEXT_CHARS, MIN_IMPORTANCE};
 use crate::render::entry_uri;
 use crate::request::Moment;
 use crate::security::validate_save_args;
+use crate::store::StoreError;
 
 pub(super) const TOOL: Tool = Tool {
     name: "memory_save",
@@ -75,6 +76,7 @@ pub fn handle_save(arguments: &Value, backend: &mut MemoryBackend, moment: &Mome
                 json!({"id": format!("m{id}"), "uri": entry_uri(id), "created": created}),
             )
         }
+        Err(error @ SaveError::Store(StoreError::InDoubt(_))) => ToolReply::refused(error),
         Err(error) => ToolReply::refused(format!("nothing was stored: {error}")),
     }
 }

@@ -1,7 +1,5 @@
 //! The protocol's revisions and what each of them knows.
 
-use std::fmt;
-
 /// A revision of MCP that is served here, oldest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
@@ -68,8 +66,23 @@ impl Version {
         self < Version::V2025_11_25
     }
 
-    /// Audio content, tool annotations, the completions capability.
-    pub fn has_audio_and_annotations(self) -> bool {
+    /// Whether content may be audio.
+    pub fn has_audio(self) -> bool {
+        self >= Version::V2025_03_26
+    }
+
+    /// Whether tools have hints on what they do.
+    pub fn has_tool_annotations(self) -> bool {
+        self >= Version::V2025_03_26
+    }
+
+    /// Whether completions are a capability of their own.
+    pub fn has_completions(self) -> bool {
+        self >= Version::V2025_03_26
+    }
+
+    /// Whether a progress notification may have a text.
+    pub fn has_progress_messages(self) -> bool {
         self >= Version::V2025_03_26
     }
 
@@ -81,11 +94,5 @@ impl Version {
     /// Icons, and descriptions of implementations.
     pub fn has_icons(self) -> bool {
         self >= Version::V2025_11_25
-    }
-}
-
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
