@@ -12,7 +12,7 @@ pub enum StoreError {
     /// The journal was written by a newer version, and is left alone.
     NewerFormat {
         /// Its format.
-        found: u32,
+        found: u64,
     },
     /// It can't be read.
     Read(io::Error),
@@ -31,11 +31,11 @@ pub enum StoreError {
 
 /// Carries a format number through code that only knows I/O errors.
 #[derive(Debug)]
-struct Newer(u32);
+struct Newer(u64);
 
 impl StoreError {
     /// A journal of a newer format, met while reading.
-    pub(super) fn newer(found: u32) -> io::Error {
+    pub(super) fn newer(found: u64) -> io::Error {
         io::Error::other(Newer(found))
     }
 

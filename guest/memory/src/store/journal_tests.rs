@@ -247,6 +247,23 @@ fn a_newer_format_is_an_error_each_time_and_is_not_touched() {
 }
 
 #[test]
+fn a_newer_format_is_told_from_damage_whatever_else_is_new_in_its_header() {
+    for header in [
+        r#""journal":{"format":2,"store_id":"ab"}"#,
+        r#""journal":{"format":4294967296}"#,
+        r#""sum":"later","journal":{"format":3,"next_id":"7"}"#,
+    ] {
+        let covered = format!("\"prev\":\"00000000\",{header}}}");
+        let crc = crc32fast::hash(covered.as_bytes());
+        let bytes = format!("{{\"crc\":\"{crc:08x}\",{covered}\n").into_bytes();
+        let disk = disk_with(&bytes);
+        let error = save(&mut store_on(&disk), "x").unwrap_err().to_string();
+        assert!(error.contains("update"), "{header}: {error}");
+        assert_eq!(disk.bytes(JOURNAL), bytes, "{header}");
+    }
+}
+
+#[test]
 fn a_line_that_is_too_long_is_set_aside_in_parts_and_the_rest_is_served() {
     let mut bytes = journal();
     let end = bytes.len();

@@ -64,13 +64,7 @@ pub(crate) fn encode(prev: u32, event: &Event) -> Result<(Vec<u8>, u32), serde_j
 
 /// Verifies and reads a line, given without its newline.
 pub(crate) fn decode(line: &[u8]) -> Result<Line, Damage> {
-    let (crc, covered) = line
-        .strip_prefix(START)
-        .and_then(checksum)
-        .ok_or(Damage::Shape)?;
-    if crc != crc32fast::hash(covered) {
-        return Err(Damage::Checksum);
-    }
+    let (crc, covered) = verify(line)?;
     let (prev, members) = covered
         .strip_prefix(PREV)
         .and_then(checksum)
@@ -78,6 +72,26 @@ pub(crate) fn decode(line: &[u8]) -> Result<Line, Damage> {
     let event = [b"{", members].concat();
     let event = serde_json::from_slice(&event).map_err(|_| Damage::Event)?;
     Ok(Line { crc, prev, event })
+}
+
+/// The format that a header gives, whatever else is in it: a later format may have other members, and has to be told
+/// from damage. `None` for what is no header or was changed since it was written.
+pub(crate) fn header_format(line: &[u8]) -> Option<u64> {
+    verify(line).ok()?;
+    let line: serde_json::Value = serde_json::from_slice(line).ok()?;
+    line.get("journal")?.get("format")?.as_u64()
+}
+
+/// The checksum of a line, and what it covers, if it holds.
+fn verify(line: &[u8]) -> Result<(u32, &[u8]), Damage> {
+    let (crc, covered) = line
+        .strip_prefix(START)
+        .and_then(checksum)
+        .ok_or(Damage::Shape)?;
+    if crc != crc32fast::hash(covered) {
+        return Err(Damage::Checksum);
+    }
+    Ok((crc, covered))
 }
 
 /// Eight lower-case hexadecimal digits, closed by `",`, and what comes after.

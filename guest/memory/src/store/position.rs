@@ -9,7 +9,7 @@ use super::disk::{Disk, DiskFile};
 use super::error::StoreError;
 use super::event::{Event, FORMAT};
 use super::journal::{Apply, Found, JOURNAL};
-use super::line::{Line, MAX_LINE_BYTES, MIN_SAVE_BYTES, complete, decode, salvage};
+use super::line::{Line, MAX_LINE_BYTES, MIN_SAVE_BYTES, complete, decode, header_format, salvage};
 use super::reader::{LineReader, Piece};
 use super::set_aside::{SET_ASIDE, SetAside};
 use crate::security::parse_id;
@@ -94,6 +94,9 @@ impl Position {
         if newline.is_none() && start.len() < MAX_LINE_BYTES && complete(line).is_none() {
             return Ok(None);
         }
+        if let Some(newer) = header_format(line).filter(|format| *format > FORMAT.into()) {
+            return Err(StoreError::newer(newer));
+        }
         let header = salvage(line)
             .0
             .into_iter()
@@ -102,7 +105,6 @@ impl Position {
                 _ => None,
             });
         let generation = match header {
-            Some(header) if header.format > FORMAT => return Err(StoreError::newer(header.format)),
             Some(header) => header.generation,
             None => format!("damaged-{:08x}", crc32fast::hash(line)),
         };
