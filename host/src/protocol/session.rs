@@ -34,13 +34,17 @@ pub struct Session {
 type InFlight = Arc<Mutex<HashMap<Id, Cancel>>>;
 
 /// What a transport has to do about a message.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a reply lives for one message and is moved twice"
+)]
 pub enum Step {
     /// Nothing: it was a notification.
     Nothing,
     /// Send this.
     Reply(Response),
     /// Have this call made, in order of arrival, and send what [`PendingCall::finish`] returns.
-    Call(PendingCall),
+    Call(Box<PendingCall>),
     /// Do all of these and send the responses as one array, if there are any.
     Batch(Vec<Step>),
 }
@@ -139,7 +143,9 @@ impl Session {
         let scope = Scope::of(&request.method, &request.params, &self.known_handshake());
         match scope.and_then(|scope| self.dispatch(&request, scope)) {
             Ok(Dispatched::Answer(result)) => Step::Reply(Response::new(request.id, Ok(result))),
-            Ok(Dispatched::Call(call, scope)) => Step::Call(self.pend(request.id, call, scope)),
+            Ok(Dispatched::Call(call, scope)) => {
+                Step::Call(Box::new(self.pend(request.id, call, *scope)))
+            }
             Err(error) => Step::Reply(Response::new(request.id, Err(error))),
         }
     }
@@ -171,7 +177,9 @@ impl Session {
                 self.handshake.get_or_insert_default().log_level = Some(level);
                 Ok(Dispatched::Answer(json!({})))
             }
-            Action::Call(prepare) => Ok(Dispatched::Call(prepare(&request.params)?, scope)),
+            Action::Call(prepare) => {
+                Ok(Dispatched::Call(prepare(&request.params)?, Box::new(scope)))
+            }
         }
     }
 
@@ -215,7 +223,7 @@ impl Session {
 /// What a request leads to.
 enum Dispatched {
     Answer(Value),
-    Call(Call, Scope),
+    Call(Call, Box<Scope>),
 }
 
 impl PendingCall {

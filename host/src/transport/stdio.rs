@@ -161,7 +161,7 @@ fn perform(step: Step, sandbox: &mut Sandbox, output: &Arc<Output>) -> Option<Re
 }
 
 fn make_call(
-    pending: PendingCall,
+    pending: Box<PendingCall>,
     sandbox: &mut Sandbox,
     output: &Arc<Output>,
 ) -> Option<Response> {
