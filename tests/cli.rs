@@ -194,14 +194,14 @@ fn what_only_shows_at_start_is_refused_too() {
     refused(
         with(&["--component", &no_component]),
         1,
-        &[&no_component, "not a component"],
+        &[&no_component, "not a WebAssembly file"],
     );
     // A module is WebAssembly, but no component.
     fs::write(&no_component, b"\0asm\x01\0\0\0").unwrap();
     refused(
         with(&["--component", &no_component]),
         1,
-        &[&no_component, "not a component"],
+        &[&no_component, "not a component", "wasm32-wasip2"],
     );
     let mut command = with(&["--set", "mode=sideways", "--component"]);
     command.arg(&fixtures().misbehaving);
@@ -324,5 +324,5 @@ fn the_log_goes_to_standard_error() {
 #[test]
 fn the_memory_starts_without_a_compiler() {
     let server = Builder::memory().args(&["--log", "info"]).start();
-    assert!(server.end_in_order().contains("Precompiled"));
+    assert!(server.end_in_order().contains("precompiled"));
 }

@@ -39,9 +39,9 @@ const EXAMPLES: &str = "\
 Examples:
   personal-memory demo
       See it work, step by step, in a temporary directory.
-  claude mcp add personal-memory -- /absolute/path/to/personal-memory
+  claude mcp add --scope user personal-memory -- /absolute/path/to/personal-memory
       Give it to Claude Code.
-  personal-memory --data-dir ~/memory --log info
+  personal-memory --data-dir /home/me/memory --log info
       Serve the memory in a directory of your choice, and say on standard error what happens.
   personal-memory --component other.wasm --dir docs=/home/me/docs:ro
       Serve another component, which may read one directory and nothing else.";
@@ -77,4 +77,12 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 /// Whether a person sits at the keyboard, rather than a program.
 fn person_at_stdin() -> bool {
     io::stdin().is_terminal()
+}
+
+/// The path of this program, as an app needs it to start it.
+fn this_program() -> String {
+    std::env::current_exe().map_or_else(
+        |_| "/absolute/path/to/personal-memory".to_owned(),
+        |path| path.display().to_string(),
+    )
 }

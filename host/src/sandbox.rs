@@ -16,7 +16,7 @@ mod output;
 mod ticker;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -134,6 +134,11 @@ impl Sandbox {
     /// What the component is and offers.
     pub fn profile(&self) -> &Profile {
         &self.profile
+    }
+
+    /// Where the component keeps its store, if it keeps one.
+    pub fn store_path(&self) -> Option<&Path> {
+        self.lock.as_ref().map(StoreLock::directory)
     }
 
     /// How the component became executable.

@@ -124,6 +124,11 @@ impl StoreLock {
         }
     }
 
+    /// The store's directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Waits for the lock at most `patience` long, and only until `abandoned` says that it is not wanted any more.
     ///
     /// `None` on a read-only file system that has no lock file: nobody can write there.

@@ -84,8 +84,8 @@ fn wrong_requests_are_told_what_is_wrong() {
     let mut backend = backend_with(&[]);
     let long = "x".repeat(MAX_TEXT_CHARS + 1);
     for (topic, part) in [
-        ("", "blank"),
-        (" \n", "blank"),
+        ("", "white space"),
+        (" \n", "white space"),
         (long.as_str(), "at most 4000"),
         ("a\0", "NUL"),
     ] {

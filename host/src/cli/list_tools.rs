@@ -24,7 +24,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
             json!({"jsonrpc": "2.0", "id": number, "method": "tools/list", "params": params});
         let response = answer(&request, &mut session, &mut sandbox)?;
         if let Some(message) = response.pointer("/error/message").and_then(Value::as_str) {
-            bail!("the component lists no tools: {message}");
+            bail!("the component lists no tools ({message})");
         }
         for tool in response
             .pointer("/result/tools")
@@ -61,9 +61,8 @@ fn print_tool(output: &mut impl Write, tool: &Value) -> io::Result<()> {
         writeln!(output, "    {line}")?;
     }
     let required = |name: &str| {
-        tool["inputSchema"]["required"]
-            .as_array()
-            .is_some_and(|list| list.contains(&name.into()))
+        let names = tool["inputSchema"]["required"].as_array();
+        names.is_some_and(|names| names.iter().any(|other| other == name))
     };
     for (name, schema) in tool["inputSchema"]["properties"]
         .as_object()
@@ -71,11 +70,37 @@ fn print_tool(output: &mut impl Write, tool: &Value) -> io::Result<()> {
         .flatten()
     {
         let mark = if required(name) { "" } else { " (optional)" };
-        writeln!(
-            output,
-            "    - {name}{mark}: {}",
-            schema["description"].as_str().unwrap_or_default()
-        )?;
+        writeln!(output, "    - {name}{mark}: {}", describe(schema))?;
     }
     writeln!(output)
+}
+
+/// What may be given for an argument, as far as its schema says it in the usual words.
+fn describe(schema: &Value) -> String {
+    let mut parts = Vec::new();
+    if let Some(text) = schema["description"].as_str() {
+        parts.push(text.to_owned());
+    }
+    if let Some(values) = schema["enum"].as_array() {
+        parts.push(
+            values
+                .iter()
+                .filter_map(Value::as_str)
+                .collect::<Vec<_>>()
+                .join(" | "),
+        );
+    }
+    for (member, word) in [
+        ("minimum", "from"),
+        ("maximum", "to"),
+        ("maxLength", "characters up to"),
+        ("default", "default"),
+    ] {
+        match &schema[member] {
+            Value::Null => {}
+            Value::String(value) => parts.push(format!("{word} {value}")),
+            value => parts.push(format!("{word} {value}")),
+        }
+    }
+    parts.join(", ")
 }

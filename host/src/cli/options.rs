@@ -208,7 +208,6 @@ fn parse_line_bytes(text: &str) -> Result<usize, String> {
 
 /// Sends the program's log to standard error, the only place where it may go.
 pub(super) fn start_logging(level: LogLevel) {
-    use std::io::IsTerminal;
     use tracing::level_filters::LevelFilter;
 
     let filter = match level {
@@ -222,7 +221,7 @@ pub(super) fn start_logging(level: LogLevel) {
     tracing_subscriber::fmt()
         .with_max_level(filter)
         .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal())
+        .with_ansi(false)
         .with_target(false)
         .without_time()
         .init();

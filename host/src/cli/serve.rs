@@ -5,38 +5,61 @@ use std::io::{self, Write};
 use anyhow::{Context, Result};
 
 use super::options::Options;
-use super::person_at_stdin;
+use super::{person_at_stdin, this_program};
+use crate::sandbox::{Origin, Sandbox};
 use crate::transport::stdio;
-
-/// What a person sees who starts a server by hand.
-const EXPLANATION: &str = "\
-personal-memory is a memory for AI apps. It speaks MCP on standard input and output, so an app has to start it:
-
-    claude mcp add personal-memory -- /absolute/path/to/personal-memory
-
-See it work now with `personal-memory demo`; all options are in `personal-memory --help`.
-It is waiting for JSON-RPC messages, one a line. Ctrl-D ends it.
-";
 
 pub(super) fn run(options: &Options) -> Result<()> {
     restrict_new_files();
-    if person_at_stdin() {
-        io::stderr().write_all(EXPLANATION.as_bytes())?;
-    }
     let sandbox = options.sandbox()?;
-    tracing::info!(
-        "serving {} ({:?})",
-        sandbox.profile().description.name,
-        sandbox.origin()
-    );
+    if person_at_stdin() {
+        io::stderr().write_all(explanation(&sandbox).as_bytes())?;
+    }
+    let made = match sandbox.origin() {
+        Origin::Precompiled => "precompiled",
+        Origin::Compiled => "compiled at this start",
+    };
+    tracing::info!("serving {} ({made})", sandbox.profile().description.name);
+    let session = session_id()?;
     stdio::serve(
         io::stdin().lock(),
         transport_output(),
         sandbox,
-        session_id()?,
+        session,
         options.max_line_bytes,
     )
     .context("standard input can't be read")
+}
+
+/// What a person sees who starts a server by hand.
+fn explanation(sandbox: &Sandbox) -> String {
+    let description = &sandbox.profile().description;
+    let name = description.title.as_ref().unwrap_or(&description.name);
+    let what = description
+        .description
+        .as_deref()
+        .unwrap_or("an MCP server");
+    let program = this_program();
+    let command: Vec<String> = std::iter::once(program.clone())
+        .chain(std::env::args().skip(1))
+        .collect();
+    let mut text = format!("{name}: {what}.\n");
+    if let Some(path) = sandbox.store_path() {
+        text += &format!("It is kept in {}.\n", path.display());
+    }
+    text += &format!(
+        "\
+It speaks MCP on standard input and output, so an app has to start it. For Claude Code:
+
+    claude mcp add --scope user {} -- {}
+
+`{program} demo` shows it at work, `{program} --help` all options.
+It is waiting for JSON-RPC messages now, one a line; Ctrl-D ends it.
+",
+        description.name,
+        command.join(" ")
+    );
+    text
 }
 
 /// The process's standard output, which belongs to the transport from here on.

@@ -4,10 +4,10 @@ use serde_json::json;
 
 use crate::convert::{self, Unusable};
 use crate::jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, shorten};
-use crate::sandbox::CallError;
 use crate::sandbox::bindings::personal_memory::mcp::types::{
     ClientCapabilities, CustomError, Error as ComponentError,
 };
+use crate::sandbox::{Call, CallError};
 use crate::version::Version;
 
 /// Nothing is served under this URI; before 2026-07-28, which uses [`INVALID_PARAMS`] for it and forbids this code.
@@ -18,9 +18,9 @@ const MISSING_CLIENT_CAPABILITY: i64 = -32021;
 const UNSUPPORTED_VERSION: i64 = -32022;
 
 /// The response to a call that gave no outcome. The one place where that is decided.
-pub(super) fn from_call(error: CallError, version: Version) -> RpcError {
+pub(super) fn from_call(error: CallError, call: &Call, version: Version) -> RpcError {
     match error {
-        CallError::Refused(refusal) => from_component(refusal, version),
+        CallError::Refused(refusal) => from_component(refusal, call, version),
         CallError::Abnormal(abnormal) => RpcError::new(INTERNAL_ERROR, abnormal.to_string()),
         CallError::Unavailable(reason) => RpcError::new(INTERNAL_ERROR, reason),
         CallError::NotExported(interface) => {
@@ -29,10 +29,10 @@ pub(super) fn from_call(error: CallError, version: Version) -> RpcError {
     }
 }
 
-fn from_component(error: ComponentError, version: Version) -> RpcError {
+fn from_component(error: ComponentError, call: &Call, version: Version) -> RpcError {
     match error {
         ComponentError::UnknownName(name) => {
-            RpcError::invalid_params(format!("unknown name: {}", shorten(&name)))
+            RpcError::invalid_params(format!("unknown {}: {}", call.noun(), shorten(&name)))
         }
         ComponentError::InvalidParams(reason) => RpcError::invalid_params(reason),
         ComponentError::UnknownResource(unknown) => {

@@ -254,7 +254,7 @@ impl PendingCall {
 
     fn result(&self, outcome: Result<Outcome, CallError>) -> Result<Value, RpcError> {
         let version = self.scope.version;
-        let outcome = outcome.map_err(|error| error::from_call(error, version))?;
+        let outcome = outcome.map_err(|error| error::from_call(error, &self.call, version))?;
         match convert::outcome(outcome, version).map_err(error::from_unusable)? {
             Converted::Complete { result, cache } => Ok(decorate(
                 Value::Object(result),

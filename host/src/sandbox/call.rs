@@ -52,6 +52,18 @@ pub enum Call {
 }
 
 impl Call {
+    /// What the call names, for messages about a name that does not exist.
+    pub fn noun(&self) -> &'static str {
+        match self {
+            Call::ListTools { .. } | Call::CallTool { .. } => "tool",
+            Call::ListPrompts { .. } | Call::GetPrompt { .. } => "prompt",
+            Call::ListResources { .. } | Call::ListTemplates { .. } | Call::ReadResource { .. } => {
+                "resource"
+            }
+            Call::Complete { .. } => "reference",
+        }
+    }
+
     /// Whether a component that keeps a store may look into it for this call. What a component *is* does not depend on
     /// its store (`server.description` in `wit/mcp`), so that can be asked while another process holds the lock.
     pub fn uses_store(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use wasmtime::component::Component;
 use wasmtime::{Cache, CacheConfig, Engine};
 
@@ -83,8 +83,23 @@ fn compile(wasm: &[u8]) -> Result<Loaded> {
     })
 }
 
+/// How every WebAssembly binary begins (core specification, "Binary Format, Modules").
+const WASM_MAGIC: &[u8] = b"\0asm";
+
+/// What follows in a component (component model, "Binary Format"): version 13, layer 1.
+const COMPONENT_VERSION: &[u8] = &[0x0d, 0x00, 0x01, 0x00];
+
 fn compile_file(path: &Path) -> Result<Loaded> {
     let wasm = std::fs::read(path).with_context(|| format!("{} can't be read", path.display()))?;
+    if !wasm.starts_with(WASM_MAGIC) {
+        bail!("{} is not a WebAssembly file", path.display());
+    }
+    if !wasm[WASM_MAGIC.len()..].starts_with(COMPONENT_VERSION) {
+        bail!(
+            "{} is a WebAssembly module and not a component; build it for wasm32-wasip2",
+            path.display()
+        );
+    }
     let mut config = engine_config::native();
     // Without a cache (no home directory, say) it only takes longer.
     match Cache::new(CacheConfig::new()) {

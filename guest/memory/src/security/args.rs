@@ -132,7 +132,7 @@ fn check_text(argument: &'static str, text: &str) -> Result<(), SecurityError> {
         })
     };
     if text.trim().is_empty() {
-        return invalid("a text that is not blank".to_owned(), echo(text));
+        return invalid("more than white space".to_owned(), echo(text));
     }
     let chars = text.chars().count();
     if chars > MAX_TEXT_CHARS {

@@ -62,7 +62,10 @@ fn a_query_must_be_a_text_that_is_not_blank() {
         );
     }
     for query in ["", " ", "\n\t", "\u{3000}\u{a0}"] {
-        refused(search(json!({"query": query})), &["query", "not blank"]);
+        refused(
+            search(json!({"query": query})),
+            &["query", "more than white space"],
+        );
     }
     refused(
         search(json!({"query": "a\0b"})),
@@ -161,7 +164,10 @@ fn the_bound_on_text_counts_characters() {
 fn a_text_must_be_one() {
     refused(save(json!({})), &["text is required"]);
     for text in ["", "  ", "\r\n"] {
-        refused(save(json!({ "text": text })), &["text", "not blank"]);
+        refused(
+            save(json!({ "text": text })),
+            &["text", "more than white space"],
+        );
     }
     for text in [json!(1), json!(["x"]), json!({})] {
         refused(save(json!({ "text": text })), &["text must be a string"]);

@@ -30,6 +30,7 @@ pub(super) const TOOL: Tool = Tool {
 fn input_schema() -> Value {
     let mut kind = kind_schema();
     kind["default"] = json!(Kind::default());
+    kind["description"] = json!("What sort of memory");
     object_schema(
         json!({
             "text": {"type": "string", "minLength": 1, "maxLength": MAX_TEXT_CHARS, "description": "What to remember"},

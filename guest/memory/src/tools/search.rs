@@ -27,15 +27,22 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 fn input_schema() -> Value {
+    let mut kind = kind_schema();
+    kind["description"] = json!("Only this kind");
     object_schema(
         json!({
             "query": {"type": "string", "minLength": 1, "maxLength": MAX_TEXT_CHARS, "description": "Words to look for"},
             "k": {"type": "integer", "minimum": 1, "maximum": MAX_K, "default": DEFAULT_K, "description": "How many at most"},
-            "kind": kind_schema(),
+            "kind": kind,
             "tags": tags_schema("Only memories with all of these"),
             "since": {"type": "string", "description": "Saved at or after: 2026-11-30 or RFC 3339"},
             "until": {"type": "string", "description": "Saved at or before; a date includes its day"},
-            "min_importance": {"type": "number", "minimum": MIN_IMPORTANCE, "maximum": MAX_IMPORTANCE},
+            "min_importance": {
+                "type": "number",
+                "minimum": MIN_IMPORTANCE,
+                "maximum": MAX_IMPORTANCE,
+                "description": "Only those at least this important",
+            },
         }),
         &["query"],
     )
