@@ -90,17 +90,15 @@ fn describe(schema: &Value) -> String {
                 .join(" | "),
         );
     }
-    for (member, word) in [
-        ("minimum", "from"),
-        ("maximum", "to"),
-        ("maxLength", "characters up to"),
-        ("default", "default"),
-    ] {
-        match &schema[member] {
-            Value::Null => {}
-            Value::String(value) => parts.push(format!("{word} {value}")),
-            value => parts.push(format!("{word} {value}")),
-        }
+    let value = |member: &str| match &schema[member] {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        value => Some(value.to_string()),
+    };
+    if let (Some(least), Some(most)) = (value("minimum"), value("maximum")) {
+        parts.push(format!("from {least} to {most}"));
     }
+    parts.extend(value("maxLength").map(|most| format!("up to {most} characters")));
+    parts.extend(value("default").map(|default| format!("default {default}")));
     parts.join(", ")
 }
