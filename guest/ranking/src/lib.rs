@@ -19,6 +19,7 @@
 //! - [`scan`]: one vector against many
 //! - [`dates`], [`cues`]: days, speakers, questions
 //! - [`bm25`]: an inverted index by itself, for those who need no more
+//! - [`metrics`]: how good an answer is
 //!
 //! # Example
 //!
@@ -55,6 +56,8 @@ pub mod cues;
 pub mod dates;
 
 pub mod bm25;
+
+pub mod metrics;
 
 pub use answer::{Document, Found, Hit, Parts, Query, Vector, VectorError, Verdict};
 pub use pool::{Pool, SnapshotError};
