@@ -1,15 +1,13 @@
 //! Completion: what a blank in a prompt or a resource template may be filled with.
 
+use std::rc::Rc;
+
 use crate::config::{DOCUMENT_TEMPLATE, MAX_COMPLETIONS};
 use crate::corpus::CorpusError;
-use crate::fields::FieldValue;
 use crate::library::{Library, Loaded};
 use crate::prompts::{CORPUS, FIELD, PROMPTS, VALUE};
 use crate::request::{Call, RequestError};
 use crate::security::echo;
-
-use std::collections::HashMap;
-use std::rc::Rc;
 
 /// What is being filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,22 +124,8 @@ fn values(loaded: &Loaded, field: &str) -> Vec<String> {
     let Some(position) = fields.iter().position(|known| known.name == field) else {
         return Vec::new();
     };
-    let mut counts: HashMap<&str, usize> = HashMap::new();
-    let documents = loaded.corpus.documents.iter();
-    for value in documents.filter_map(|document| document.values[position].as_ref()) {
-        match value {
-            FieldValue::Text(text) => *counts.entry(text).or_default() += 1,
-            FieldValue::List(items) => {
-                for item in items {
-                    *counts.entry(item).or_default() += 1;
-                }
-            }
-            _ => {}
-        }
-    }
-    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
-    counts.sort_unstable_by(|left, right| right.1.cmp(&left.1).then(left.0.cmp(right.0)));
-    counts
+    let frequent = loaded.corpus.frequent_values(position);
+    frequent
         .into_iter()
         .map(|(value, _)| value.to_owned())
         .collect()

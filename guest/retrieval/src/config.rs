@@ -21,6 +21,8 @@ pub const SERVER_VERSION: &str = env!("CARGO_PKG_VERSION");
 pub const CORPUS_GRANT: &str = "corpus-";
 /// A directory granted under this and a name may be searched for lines: `repo-site`.
 pub const REPO_GRANT: &str = "repo-";
+/// A directory granted under this name, and not read-only, keeps finished indexes for later processes.
+pub const CACHE_GRANT: &str = "cache";
 /// The corpus that is always there, because it is made here. A granted one can't take its name.
 pub const LISTINGS: &str = "listings";
 
@@ -51,6 +53,9 @@ pub const MAX_FILTER_CHARS: usize = 200;
 pub const RECIPROCAL_DEPTH: usize = 100;
 /// How many of the worst queries an evaluation shows: enough to see a pattern, few enough to read.
 pub const WORST_QUERIES: usize = 5;
+
+/// How often an evaluation tells its progress at most: a client shows a bar, not a log.
+pub const PROGRESS_STEPS: usize = 100;
 
 /// Bytes of all files of a corpus together, and of all corpora that are kept loaded. With what is made of them this stays
 /// inside the memory that a component gets (1 GiB).

@@ -21,7 +21,7 @@ use ranking::metrics::Relevant;
 
 use crate::config::{MAX_DOCUMENTS, MAX_FIELDS};
 use crate::fields::{Field, FieldValue, Inference, typed};
-use crate::filter::Condition;
+use crate::filter::{Condition, Filter};
 use records::Draft;
 
 /// Whether somebody wrote the documents, or a program.
@@ -165,10 +165,75 @@ impl Corpus {
         self.documents.get(number as usize)
     }
 
+    /// Different values of the text or list field at this position, and how many documents have each: the most frequent
+    /// first.
+    pub fn frequent_values(&self, position: usize) -> Vec<(&str, usize)> {
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        let values = self
+            .documents
+            .iter()
+            .filter_map(|document| document.values.get(position));
+        for value in values.flatten() {
+            match value {
+                FieldValue::Text(text) => *counts.entry(text).or_default() += 1,
+                FieldValue::List(items) => {
+                    for item in items {
+                        *counts.entry(item).or_default() += 1;
+                    }
+                }
+                FieldValue::Number(_) | FieldValue::Date(_) => {}
+            }
+        }
+        let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+        counts.sort_unstable_by(|left, right| right.1.cmp(&left.1).then(left.0.cmp(right.0)));
+        counts
+    }
+
+    /// The documents that pass a filter.
+    pub fn select(&self, filter: &Filter) -> Selection {
+        if filter.is_empty() {
+            return Selection {
+                passes: None,
+                count: self.documents.len(),
+            };
+        }
+        let documents = self.documents.iter();
+        let passes: Vec<bool> = documents
+            .map(|document| filter.admits(&document.values))
+            .collect();
+        Selection {
+            count: passes.iter().filter(|&&passes| passes).count(),
+            passes: Some(passes),
+        }
+    }
+
     /// How many queries have filters.
     pub fn filtered_queries(&self) -> usize {
         let filtered = |query: &&Query| !query.conditions.is_empty();
         self.queries.iter().filter(filtered).count()
+    }
+}
+
+/// Which documents of a corpus may be found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// By number; none when all do.
+    passes: Option<Vec<bool>>,
+    count: usize,
+}
+
+impl Selection {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Whether the document with this number is one of them.
+    pub fn has(&self, number: u32) -> bool {
+        match &self.passes {
+            None => true,
+            Some(passes) => passes.get(number as usize).is_some_and(|&passes| passes),
+        }
     }
 }
 

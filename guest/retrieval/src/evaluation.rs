@@ -2,7 +2,7 @@
 
 use ranking::metrics::{self, Relevant};
 
-use crate::config::{RECIPROCAL_DEPTH, WORST_QUERIES};
+use crate::config::{PROGRESS_STEPS, RECIPROCAL_DEPTH, WORST_QUERIES};
 use crate::corpus::Query;
 use crate::filter::{Filter, FilterError};
 use crate::library::Loaded;
@@ -126,7 +126,10 @@ pub fn evaluate(loaded: &Loaded, setup: Setup, call: &Call<'_>) -> Result<Report
             break;
         }
         measured.push(measure(loaded, position, query, setup, call)?);
-        call.progress(position + 1, queries.len(), &format!("query {}", query.id));
+        let done = position + 1;
+        if done % queries.len().div_ceil(PROGRESS_STEPS) == 0 || done == queries.len() {
+            call.progress(done, queries.len(), &format!("query {}", query.id));
+        }
     }
     let times: Vec<f64> = measured.iter().map(|one| one.milliseconds).collect();
     let filtered: Vec<&Measured> = measured.iter().filter(|one| one.filtered).collect();
@@ -159,9 +162,10 @@ fn measure(
         })?;
     let started = call.now();
     let depth = setup.k.max(RECIPROCAL_DEPTH);
+    let selection = loaded.corpus.select(&filter);
     let answer = loaded
         .retriever
-        .search(&loaded.corpus, &query.text, setup.mode, &filter, depth);
+        .search(&query.text, setup.mode, &selection, depth);
     let milliseconds = call.now().saturating_sub(started).as_secs_f64() * 1000.0;
     let ranking: Vec<u32> = answer.hits.iter().map(|hit| hit.doc).collect();
     Ok(Measured::of(

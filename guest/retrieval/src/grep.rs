@@ -187,15 +187,12 @@ impl Search {
 
     fn file(&mut self, repository: &Granted, path: &Path) {
         self.found.files += 1;
-        self.buffer.clear();
-        match read(path, &mut self.buffer) {
-            Ok(read) => self.found.bytes += read,
-            Err(_) => {
-                self.found.unreadable += 1;
-                return;
-            }
-        }
-        if self.buffer.len() as u64 > MAX_GREP_FILE_BYTES {
+        let Ok(length) = read(path, &mut self.buffer) else {
+            self.found.unreadable += 1;
+            return;
+        };
+        self.found.bytes += length as u64;
+        if length as u64 > MAX_GREP_FILE_BYTES {
             self.found.too_large += 1;
             return;
         }
@@ -208,9 +205,9 @@ impl Search {
             lines: &mut self.found.lines,
             binary: false,
         };
-        let searched = self
-            .searcher
-            .search_slice(&self.matcher, &self.buffer, &mut lines);
+        let searched =
+            self.searcher
+                .search_slice(&self.matcher, &self.buffer[..length], &mut lines);
         let binary = lines.binary;
         if binary || searched.is_err() {
             self.found.lines.truncate(before);
@@ -226,10 +223,28 @@ fn is_file(entry: &DirEntry) -> bool {
     entry.file_type().is_some_and(|kind| kind.is_file())
 }
 
-/// Reads a file, or one byte more than is taken of it.
-fn read(path: &Path, buffer: &mut Vec<u8>) -> io::Result<u64> {
-    let file = File::open(path)?;
-    Ok(file.take(MAX_GREP_FILE_BYTES + 1).read_to_end(buffer)? as u64)
+/// Room for a file that grows by this much. Most source files fit into the first piece, and are read by two calls.
+const PIECE: usize = 128 * 1024;
+
+/// Reads a file into a buffer, or one byte more than is taken of it. Returns how much was read.
+///
+/// The buffer keeps its room from file to file: in the sandbox a call costs more than the bytes that it brings, so few and
+/// large reads are wanted, and room that has been cleared once.
+fn read(path: &Path, buffer: &mut Vec<u8>) -> io::Result<usize> {
+    let mut file = File::open(path)?;
+    let mut end = 0;
+    loop {
+        if end == buffer.len() {
+            buffer.resize(end + PIECE, 0);
+        }
+        match file.read(&mut buffer[end..]) {
+            Ok(0) => return Ok(end),
+            Ok(_) if end as u64 > MAX_GREP_FILE_BYTES => return Ok(end),
+            Ok(read) => end += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// Takes matching lines of one file.

@@ -2,7 +2,8 @@
 //!
 //! It searches corpora (collections of documents with typed fields) by words, vectors or both, under hard filters, and
 //! scores its own search on queries whose answers are known. Corpora and repositories are directories that were granted;
-//! one synthetic corpus is made here. It keeps nothing and writes nothing.
+//! one synthetic corpus is made here. It keeps nothing but what it can make again, and that only
+//! in a directory that was granted for it.
 //!
 //! Built for `wasm32-wasip2` this crate is a component that imports WASI and the contract's `notifications`; built
 //! natively it is a plain library, and its tests run without a sandbox.
@@ -19,6 +20,7 @@
 //! - [`render`]: documents as they are shown
 //! - [`evaluation`]: measuring a retriever
 //! - [`library`]: the corpora that there are, loaded when needed
+//! - [`cache`]: indexes that were kept for later processes
 //! - [`retriever`]: ranking in three modes
 //! - [`filter`]: which documents a search may find
 //! - [`fields`]: types of fields, found by looking at values
@@ -75,6 +77,8 @@ pub mod render;
 pub mod evaluation;
 
 pub mod library;
+
+pub mod cache;
 
 pub mod retriever;
 

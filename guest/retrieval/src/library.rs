@@ -2,7 +2,10 @@
 
 use std::rc::Rc;
 
-use crate::config::{LISTINGS, LOADING_SHARE, MAX_CORPUS_BYTES};
+use ranking::Pool;
+
+use crate::cache;
+use crate::config::{LISTINGS, LOADING_SHARE, MAX_CORPUS_BYTES, SERVER_NAME};
 use crate::corpus::{Corpus, CorpusError, listings, read_corpus};
 use crate::request::{Call, Environment, Granted};
 use crate::retriever::{Indexing, Retriever};
@@ -91,11 +94,17 @@ impl Library {
         }
         let mut unfinished = match self.unfinished.take() {
             Some(unfinished) if unfinished.name == name => unfinished,
-            _ => Unfinished {
-                corpus: self.read(&name)?,
-                indexing: Indexing::default(),
-                name,
-            },
+            _ => {
+                let corpus = self.read(&name)?;
+                if let Some(pool) = self.kept(&name, &corpus) {
+                    return Ok(self.add(name, corpus, pool.into()));
+                }
+                Unfinished {
+                    name,
+                    corpus,
+                    indexing: Indexing::default(),
+                }
+            }
         };
         while unfinished.indexing.step(&unfinished.corpus) {
             if unfinished.indexing.done() % SLICE == 0 && call.is_past(LOADING_SHARE) {
@@ -107,14 +116,35 @@ impl Library {
                 return Err(error);
             }
         }
+        let retriever = unfinished.indexing.finish();
+        self.keep(&unfinished.name, &unfinished.corpus, &retriever);
+        Ok(self.add(unfinished.name, unfinished.corpus, retriever))
+    }
+
+    fn add(&mut self, name: String, corpus: Corpus, retriever: Retriever) -> Rc<Loaded> {
         let loaded = Rc::new(Loaded {
-            name: unfinished.name,
-            retriever: unfinished.indexing.finish(),
-            corpus: unfinished.corpus,
+            name,
+            corpus,
+            retriever,
         });
         self.loaded.push(Rc::clone(&loaded));
         self.make_room();
-        Ok(loaded)
+        loaded
+    }
+
+    /// An index that an earlier process kept.
+    fn kept(&self, name: &str, corpus: &Corpus) -> Option<Pool> {
+        cache::load(self.environment.cache.as_ref()?, name, corpus)
+    }
+
+    /// Keeps an index for later processes, if that was granted. The synthetic one is made faster than it is read.
+    fn keep(&self, name: &str, corpus: &Corpus, retriever: &Retriever) {
+        let Some(directory) = self.environment.cache.as_ref().filter(|_| name != LISTINGS) else {
+            return;
+        };
+        if let Err(error) = cache::save(directory, name, corpus, retriever.pool()) {
+            eprintln!("{SERVER_NAME}: the index of {name} is not kept: {error}");
+        }
     }
 
     fn read(&self, name: &str) -> Result<Corpus, CorpusError> {

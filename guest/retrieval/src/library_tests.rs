@@ -76,6 +76,43 @@ fn an_unknown_name_is_refused_with_those_that_there_are() {
 }
 
 #[test]
+fn an_index_is_kept_where_that_was_granted_and_used_by_the_next_process() {
+    let (directory, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    write_records(directory.path(), 10 * SLICE);
+    let with_cache = || {
+        let mut library = library(&[("mine", directory.path())]);
+        library.environment.cache = Some(cache.path().to_owned());
+        library
+    };
+    assert!(open(&mut with_cache(), None).is_ok());
+    assert!(cache.path().join("mine.index").exists());
+    // A call whose time is over can't index anything, but it can load an index.
+    let time = Cell::new(0);
+    let clock = || {
+        time.set(time.get() + 1);
+        Duration::from_secs(time.get())
+    };
+    let hurried = Call::new(&clock, Duration::ZERO, &|_, _, _| {});
+    assert!(with_cache().open(None, &hurried).is_ok());
+    let mut without = library(&[("mine", directory.path())]);
+    assert!(matches!(
+        without.open(None, &hurried),
+        Err(CorpusError::Loading { .. })
+    ));
+    assert!(open(&mut with_cache(), Some(LISTINGS)).is_ok());
+    assert!(!cache.path().join("listings.index").exists());
+}
+
+#[test]
+fn a_cache_that_can_not_be_written_is_no_error() {
+    let directory = tempfile::tempdir().unwrap();
+    write_records(directory.path(), 3);
+    let mut library = library(&[("mine", directory.path())]);
+    library.environment.cache = Some("/nowhere/at/all".into());
+    assert!(open(&mut library, None).is_ok());
+}
+
+#[test]
 fn a_large_corpus_is_loaded_by_several_calls() {
     let directory = tempfile::tempdir().unwrap();
     write_records(directory.path(), 10 * SLICE);

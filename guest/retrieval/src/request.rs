@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::config::{CORPUS_GRANT, LISTINGS, REPO_GRANT, SERVER_NAME, WORKING_SHARE};
+use crate::config::{CACHE_GRANT, CORPUS_GRANT, LISTINGS, REPO_GRANT, SERVER_NAME, WORKING_SHARE};
 use crate::security::echo;
 
 /// How a call tells how far it is: what is done, out of how much, and what that means.
@@ -69,6 +69,8 @@ pub struct Environment {
     pub corpora: Vec<Granted>,
     /// In the order in which they were granted.
     pub repositories: Vec<Granted>,
+    /// Where finished indexes are kept; none: nowhere.
+    pub cache: Option<PathBuf>,
     /// Grants that mean nothing here, and why. Worth telling, and no reason not to start.
     pub unused: Vec<String>,
 }
@@ -107,14 +109,24 @@ pub fn read_environment(environment: &str) -> Result<Environment, String> {
     for directory in directories {
         let name = directory.get("name").and_then(Value::as_str);
         let name = name.ok_or("a directory must be an object with a name")?;
-        granted.add(name);
+        let read_only = directory.get("readOnly") == Some(&Value::Bool(true));
+        granted.add(name, read_only);
     }
     Ok(granted)
 }
 
 impl Environment {
-    fn add(&mut self, grant: &str) {
+    fn add(&mut self, grant: &str, read_only: bool) {
         let path = PathBuf::from(format!("/{grant}"));
+        if grant == CACHE_GRANT {
+            if read_only {
+                let reason = format!("{grant}: it is read-only, so nothing can be kept in it");
+                self.unused.push(reason);
+            } else {
+                self.cache = Some(path);
+            }
+            return;
+        }
         let named = |prefix: &str| {
             grant
                 .strip_prefix(prefix)
@@ -131,7 +143,7 @@ impl Environment {
             (Some(corpus), _) => self.corpora.push(corpus),
             (None, Some(repository)) => self.repositories.push(repository),
             (None, None) => self.unused.push(format!(
-                "{grant}: directories are named {CORPUS_GRANT}NAME or {REPO_GRANT}NAME"
+                "{grant}: directories are named {CORPUS_GRANT}NAME, {REPO_GRANT}NAME or {CACHE_GRANT}"
             )),
         }
     }

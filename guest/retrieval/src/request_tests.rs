@@ -7,7 +7,7 @@ use std::cell::Cell;
 fn directories_become_corpora_and_repositories_by_their_names() {
     let environment = read_environment(
         r#"{"settings":{},"directories":[
-            {"name":"corpus-scifact","readOnly":true},{"name":"repo-a-b","readOnly":true},{"name":"corpus-x"}],"later":1}"#,
+            {"name":"cache","readOnly":false},{"name":"corpus-scifact","readOnly":true},{"name":"repo-a-b","readOnly":true},{"name":"corpus-x"}],"later":1}"#,
     )
     .unwrap();
     let names = |granted: &[Granted]| -> Vec<String> {
@@ -19,17 +19,19 @@ fn directories_become_corpora_and_repositories_by_their_names() {
         environment.corpora[0].path,
         PathBuf::from("/corpus-scifact")
     );
+    assert_eq!(environment.cache, Some(PathBuf::from("/cache")));
     assert_eq!(environment.unused, [""; 0]);
 }
 
 #[test]
 fn what_means_nothing_is_told_and_does_not_stop_the_start() {
     let environment = read_environment(
-        r#"{"directories":[{"name":"data"},{"name":"corpus-"},{"name":"corpus-listings"}]}"#,
+        r#"{"directories":[{"name":"data"},{"name":"corpus-"},{"name":"corpus-listings"},{"name":"cache","readOnly":true}]}"#,
     )
     .unwrap();
     assert_eq!(environment.corpora, []);
-    assert_eq!(environment.unused.len(), 3, "{:?}", environment.unused);
+    assert_eq!(environment.cache, None);
+    assert_eq!(environment.unused.len(), 4, "{:?}", environment.unused);
     assert!(environment.unused[2].contains("built-in"));
 }
 

@@ -4,8 +4,7 @@ use ranking::bm25::Bm25Params;
 use ranking::recipe::{DENSE_SHARE, SOFT};
 use ranking::{Found, Hit, Pool, Recipe, Verdict};
 
-use crate::corpus::{Corpus, Document};
-use crate::filter::Filter;
+use crate::corpus::{Corpus, Document, Selection};
 
 /// How to rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -133,6 +132,12 @@ pub struct Retriever {
     pool: Pool,
 }
 
+impl From<Pool> for Retriever {
+    fn from(pool: Pool) -> Self {
+        Self { pool }
+    }
+}
+
 impl Retriever {
     /// Indexes a whole corpus.
     pub fn of(corpus: &Corpus) -> Self {
@@ -141,21 +146,14 @@ impl Retriever {
         indexing.finish()
     }
 
-    /// The `k` best of the documents that pass a filter.
-    pub fn search(
-        &self,
-        corpus: &Corpus,
-        query: &str,
-        mode: Mode,
-        filter: &Filter,
-        k: usize,
-    ) -> Answer {
-        let admits = |number: u32| {
-            filter.is_empty()
-                || corpus
-                    .document(number)
-                    .is_some_and(|document| filter.admits(&document.values))
-        };
+    /// The index itself.
+    pub fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// The `k` best of the documents that were selected.
+    pub fn search(&self, query: &str, mode: Mode, selection: &Selection, k: usize) -> Answer {
+        let admits = |number: u32| selection.has(number);
         let Found { hits, verdict, .. } =
             self.pool.search(&query.into(), &mode.recipe(), k, admits);
         let confidence = match verdict {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::corpus::read_corpus;
-use crate::filter::{Condition, Operator, Scalar};
+use crate::filter::{Condition, Filter, Operator, Scalar};
 use std::fs;
 
 fn corpus() -> (Corpus, Retriever) {
@@ -21,7 +21,7 @@ fn corpus() -> (Corpus, Retriever) {
 fn ids(query: &str, mode: Mode, filter: &[Condition]) -> Vec<String> {
     let (corpus, retriever) = corpus();
     let filter = Filter::of(filter, &corpus.fields).unwrap();
-    let answer = retriever.search(&corpus, query, mode, &filter, 10);
+    let answer = retriever.search(query, mode, &corpus.select(&filter), 10);
     answer
         .hits
         .iter()
@@ -65,9 +65,8 @@ fn a_filter_is_hard_in_every_mode() {
 fn an_answer_says_what_it_is_worth() {
     let (corpus, retriever) = corpus();
     let confidence = |query: &str| {
-        retriever
-            .search(&corpus, query, Mode::Hybrid, &Filter::default(), 3)
-            .confidence
+        let all = corpus.select(&Filter::default());
+        retriever.search(query, Mode::Hybrid, &all, 3).confidence
     };
     assert_eq!(confidence("puppy in the park"), Confidence::Good);
     assert_eq!(confidence("zebra migration"), Confidence::Doubtful);
@@ -76,8 +75,9 @@ fn an_answer_says_what_it_is_worth() {
 #[test]
 fn parts_add_up_to_the_score() {
     let (corpus, retriever) = corpus();
+    let all = corpus.select(&Filter::default());
     for mode in Mode::ALL {
-        let answer = retriever.search(&corpus, "wing lift", mode, &Filter::default(), 3);
+        let answer = retriever.search("wing lift", mode, &all, 3);
         for hit in answer.hits {
             assert!((hit.parts.lexical + hit.parts.dense - hit.score).abs() < 1e-6);
             assert_eq!(mode == Mode::Lexical, hit.parts.dense == 0.0, "{mode:?}");

@@ -320,7 +320,7 @@ fn the_dearest_reply_is_within_the_budget() {
                 "list": fields,
             });
             for field in 0..30 {
-                record[format!("field{field}")] = json!(text.repeat(400));
+                record[format!("field{field}")] = json!(format!("{number}{}", text.repeat(400)));
             }
             record.to_string()
         };
@@ -358,6 +358,8 @@ fn the_dearest_reply_is_within_the_budget() {
             );
         }
         let info = call(&mut library, "corpus_info", json!({"corpus": "dear"}));
+        let structured = info.structured.unwrap().to_string();
+        assert!(structured.len() <= MAX_REPLY_BYTES, "{}", structured.len());
         assert!(
             info.text.len() <= MAX_REPLY_BYTES,
             "{text:?}: {}",

@@ -6,6 +6,7 @@ use super::{
     Tool, ToolReply, corpus_schema, k_schema, mode_schema, object_schema, origin_schema, rounded,
 };
 use crate::config::{DEFAULT_K, RECIPROCAL_DEPTH, TITLE_CHARS};
+use crate::corpus::Query;
 use crate::evaluation::{Report, Scores, Setup, Worst, evaluate};
 use crate::library::{Library, Loaded};
 use crate::render::{one_line, origin_note, shortened, title};
@@ -68,7 +69,7 @@ fn output_schema() -> Value {
         json!({
             "id": {"type": "string"},
             "query": {"type": "string"},
-            "filters": {"type": "array", "items": {"type": "string"}},
+            "filters": {"type": "string", "description": "Empty if it has none"},
             "relevant": {"type": "integer"},
             "ndcg": {"type": "number"},
             "recall": {"type": "number"},
@@ -145,11 +146,10 @@ fn structured(loaded: &Loaded, setup: Setup, report: &Report) -> Value {
         .iter()
         .map(|worst| {
             let query = &loaded.corpus.queries[worst.query];
-            let filters: Vec<String> = query.conditions.iter().map(ToString::to_string).collect();
             json!({
                 "id": query.id,
                 "query": shortened(&query.text, TITLE_CHARS),
-                "filters": filters,
+                "filters": filters(query),
                 "relevant": query.relevant.len(),
                 "ndcg": rounded(worst.ndcg),
                 "recall": rounded(worst.recall),
@@ -188,6 +188,12 @@ fn scores(scores: &Scores) -> Value {
 
 fn top(loaded: &Loaded, worst: &Worst) -> Option<String> {
     Some(title(loaded.corpus.document(worst.top?)?))
+}
+
+/// A query's filters on one line, cut: a corpus may have long ones.
+fn filters(query: &Query) -> String {
+    let filters: Vec<String> = query.conditions.iter().map(ToString::to_string).collect();
+    shortened(&filters.join(" and "), 2 * TITLE_CHARS)
 }
 
 fn text(loaded: &Loaded, setup: Setup, report: &Report) -> String {
@@ -237,11 +243,9 @@ fn worst_line(loaded: &Loaded, worst: &Worst) -> String {
         Some(rank) => format!("first relevant at rank {rank}"),
         None => format!("none relevant within {RECIPROCAL_DEPTH}"),
     };
-    let filters: Vec<String> = query.conditions.iter().map(ToString::to_string).collect();
-    let filters = if filters.is_empty() {
-        String::new()
-    } else {
-        format!(" [{}]", shortened(&filters.join(" and "), 2 * TITLE_CHARS))
+    let filters = match filters(query) {
+        none if none.is_empty() => none,
+        some => format!(" [{some}]"),
     };
     format!(
         "- {} “{}”{filters}: nDCG {:.3}, {} relevant, {first}; came first: {}",

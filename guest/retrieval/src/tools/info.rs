@@ -1,11 +1,9 @@
 //! `corpus_info`: what there is to search.
 
-use std::collections::HashMap;
-
 use serde_json::{Value, json};
 
 use super::{Tool, ToolReply, corpus_schema, object_schema, origin_schema};
-use crate::config::{CORPUS_GRANT, LISTINGS, SHOWN_VALUES, VALUE_CHARS};
+use crate::config::{CORPUS_GRANT, LISTINGS, MAX_REPLY_BYTES, SHOWN_VALUES, VALUE_CHARS};
 use crate::corpus::{Corpus, CorpusError};
 use crate::fields::{Field, FieldType, FieldValue};
 use crate::filter::Operator;
@@ -97,19 +95,24 @@ fn all(library: &mut Library, call: &Call<'_>) -> ToolReply {
     let names: Vec<String> = library.names().into_iter().map(str::to_owned).collect();
     let mut lines = Vec::new();
     let mut corpora = Vec::new();
+    let mut loading = false;
     for name in &names {
-        match library.open(Some(name), call) {
+        let opened = if loading {
+            Err("not looked at yet: another one is being loaded".to_owned())
+        } else {
+            library.open(Some(name), call).map_err(|error| {
+                loading = matches!(error, CorpusError::Loading { .. });
+                error.to_string()
+            })
+        };
+        match opened {
             Ok(loaded) => {
-                let head = head(&loaded);
-                lines.push(format!("- {head}"));
+                lines.push(format!("- {}", head(&loaded)));
                 corpora.push(summary(&loaded));
             }
-            Err(error) => {
-                lines.push(format!("- {name}: can't be used: {error}"));
-                corpora.push(json!({"name": name, "problem": error.to_string()}));
-                if matches!(error, CorpusError::Loading { .. }) {
-                    break;
-                }
+            Err(problem) => {
+                lines.push(format!("- {name}: can't be used: {problem}"));
+                corpora.push(json!({"name": name, "problem": problem}));
             }
         }
     }
@@ -173,8 +176,19 @@ pub(crate) fn describe_corpus(loaded: &Loaded) -> (String, Value) {
     }
     let mut fields = Vec::new();
     text.push_str("Fields that can be filtered:\n");
+    let mut left = (MAX_REPLY_BYTES - 1024).saturating_sub(text.len());
     for (position, field) in loaded.corpus.fields.iter().enumerate() {
-        let facts = facts(&loaded.corpus, position, field);
+        let mut facts = facts(&loaded.corpus, position, field);
+        if size(field, &facts) > left
+            && let Some(facts) = facts.as_object_mut()
+        {
+            facts.shift_remove("values");
+        }
+        left = left.saturating_sub(size(field, &facts));
+        if left == 0 {
+            text.push_str("(More fields would not fit here.)\n");
+            break;
+        }
         text.push_str(&line(field, &facts));
         fields.push(facts);
     }
@@ -239,7 +253,7 @@ fn facts(corpus: &Corpus, position: usize, field: &Field) -> Value {
             }
         }
         FieldType::Text | FieldType::List => {
-            let frequent = frequent(values());
+            let frequent = corpus.frequent_values(position);
             facts["distinct"] = json!(frequent.len());
             let shown = frequent.iter().take(SHOWN_VALUES);
             facts["values"] = shown
@@ -250,23 +264,9 @@ fn facts(corpus: &Corpus, position: usize, field: &Field) -> Value {
     facts
 }
 
-/// Different values, the most frequent first.
-fn frequent<'a>(values: impl Iterator<Item = &'a FieldValue>) -> Vec<(&'a str, usize)> {
-    let mut counts: HashMap<&str, usize> = HashMap::new();
-    for value in values {
-        match value {
-            FieldValue::Text(text) => *counts.entry(text).or_default() += 1,
-            FieldValue::List(items) => {
-                for item in items {
-                    *counts.entry(item).or_default() += 1;
-                }
-            }
-            _ => {}
-        }
-    }
-    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
-    counts.sort_unstable_by(|left, right| right.1.cmp(&left.1).then(left.0.cmp(right.0)));
-    counts
+/// Bytes of a field in the larger of both forms.
+fn size(field: &Field, facts: &Value) -> usize {
+    line(field, facts).len().max(facts.to_string().len() + 1)
 }
 
 fn line(field: &Field, facts: &Value) -> String {

@@ -116,16 +116,11 @@ fn handler(arguments: &Value, library: &mut Library, call: &Call<'_>) -> ToolRep
             return ToolReply::refused(format!("in the corpus {}: {error}", loaded.name));
         }
     };
-    let passing = loaded
-        .corpus
-        .documents
-        .iter()
-        .filter(|document| filter.admits(&document.values))
-        .count();
+    let selection = loaded.corpus.select(&filter);
     let answer = loaded
         .retriever
-        .search(&loaded.corpus, &args.query, args.mode, &filter, args.k);
-    reply(&loaded, &args, passing, &answer)
+        .search(&args.query, args.mode, &selection, args.k);
+    reply(&loaded, &args, selection.count(), &answer)
 }
 
 /// One result in both forms of a reply.
