@@ -52,19 +52,18 @@ pub fn load(directory: &Path, name: &str, corpus: &Corpus) -> Option<Pool> {
     (pool.len() == corpus.documents.len()).then_some(pool)
 }
 
-/// Keeps an index. It is complete under its name or not there.
+/// Keeps an index, given its snapshot. It is complete under its name or not there.
 ///
 /// # Errors
 ///
 /// When the directory can't be written.
-pub fn save(directory: &Path, name: &str, corpus: &Corpus, pool: &Pool) -> io::Result<()> {
-    let snapshot = pool.encode();
+pub fn save(directory: &Path, name: &str, corpus: &Corpus, snapshot: &[u8]) -> io::Result<()> {
     let unfinished = directory.join(format!("{name}.index.new"));
     let mut out = File::create(&unfinished)?;
     out.write_all(MAGIC)?;
     out.write_all(&fingerprint(corpus).to_le_bytes())?;
-    out.write_all(&crc32fast::hash(&snapshot).to_le_bytes())?;
-    out.write_all(&snapshot)?;
+    out.write_all(&crc32fast::hash(snapshot).to_le_bytes())?;
+    out.write_all(snapshot)?;
     drop(out);
     fs::rename(unfinished, file(directory, name))
 }

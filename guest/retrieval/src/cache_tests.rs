@@ -3,7 +3,7 @@
 use super::*;
 use crate::corpus::read_corpus;
 use crate::filter::Filter;
-use crate::retriever::{Mode, Retriever};
+use crate::retriever::{Indexing, Mode, Retriever};
 
 fn corpus(text: &str) -> Corpus {
     let directory = tempfile::tempdir().unwrap();
@@ -16,8 +16,9 @@ fn corpus(text: &str) -> Corpus {
 
 fn saved(corpus: &Corpus) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
-    let retriever = Retriever::of(corpus);
-    save(directory.path(), "x", corpus, retriever.pool()).unwrap();
+    let mut indexing = Indexing::default();
+    while indexing.step(corpus) {}
+    indexing.finish(|snapshot| save(directory.path(), "x", corpus, snapshot).unwrap());
     directory
 }
 

@@ -57,11 +57,12 @@ pub const WORST_QUERIES: usize = 5;
 /// How often an evaluation tells its progress at most: a client shows a bar, not a log.
 pub const PROGRESS_STEPS: usize = 100;
 
-/// Bytes of all files of a corpus together, and of all corpora that are kept loaded. With what is made of them this stays
-/// inside the memory that a component gets (1 GiB).
-pub const MAX_CORPUS_BYTES: u64 = 96 * 1024 * 1024;
-/// Documents in a corpus.
-pub const MAX_DOCUMENTS: usize = 200_000;
+/// Bytes of all files of a corpus together, and of all corpora that are kept loaded. Reading that much takes about a second,
+/// and what is made of it stays well inside the memory that a component gets (1 GiB).
+pub const MAX_CORPUS_BYTES: u64 = 48 * 1024 * 1024;
+/// Documents in a corpus. Indexing can be divided among calls, finishing an index can't: with so many abstracts it takes
+/// some seconds, which a call has left when it begins.
+pub const MAX_DOCUMENTS: usize = 50_000;
 /// Queries with judgements in a corpus.
 pub const MAX_QUERIES: usize = 20_000;
 /// Bytes of one line of a corpus: the longest document.

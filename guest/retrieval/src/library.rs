@@ -106,8 +106,11 @@ impl Library {
                 }
             }
         };
-        while unfinished.indexing.step(&unfinished.corpus) {
-            if unfinished.indexing.done() % SLICE == 0 && call.is_past(LOADING_SHARE) {
+        loop {
+            let more = unfinished.indexing.step(&unfinished.corpus);
+            let due = !more || unfinished.indexing.done() % SLICE == 0;
+            // Finishing takes a while too, and can't be divided.
+            if due && call.is_past(LOADING_SHARE) {
                 let error = CorpusError::Loading {
                     done: unfinished.indexing.done(),
                     total: unfinished.corpus.documents.len(),
@@ -115,10 +118,17 @@ impl Library {
                 self.unfinished = Some(unfinished);
                 return Err(error);
             }
+            if !more {
+                break;
+            }
         }
-        let retriever = unfinished.indexing.finish();
-        self.keep(&unfinished.name, &unfinished.corpus, &retriever);
-        Ok(self.add(unfinished.name, unfinished.corpus, retriever))
+        let Unfinished {
+            name,
+            corpus,
+            indexing,
+        } = unfinished;
+        let retriever = indexing.finish(|snapshot| self.keep(&name, &corpus, snapshot));
+        Ok(self.add(name, corpus, retriever))
     }
 
     fn add(&mut self, name: String, corpus: Corpus, retriever: Retriever) -> Rc<Loaded> {
@@ -138,11 +148,11 @@ impl Library {
     }
 
     /// Keeps an index for later processes, if that was granted. The synthetic one is made faster than it is read.
-    fn keep(&self, name: &str, corpus: &Corpus, retriever: &Retriever) {
+    fn keep(&self, name: &str, corpus: &Corpus, snapshot: &[u8]) {
         let Some(directory) = self.environment.cache.as_ref().filter(|_| name != LISTINGS) else {
             return;
         };
-        if let Err(error) = cache::save(directory, name, corpus, retriever.pool()) {
+        if let Err(error) = cache::save(directory, name, corpus, snapshot) {
             eprintln!("{SERVER_NAME}: the index of {name} is not kept: {error}");
         }
     }

@@ -115,10 +115,15 @@ impl Indexing {
         true
     }
 
-    /// The finished index.
-    pub fn finish(mut self) -> Retriever {
-        self.pool.compact();
-        Retriever { pool: self.pool }
+    /// The finished index. `keep` sees its snapshot.
+    ///
+    /// What grew is exchanged for the snapshot itself, which is smaller and faster to search.
+    pub fn finish(self, keep: impl FnOnce(&[u8])) -> Retriever {
+        let snapshot = self.pool.encode();
+        keep(&snapshot);
+        // A snapshot that was just made is sound.
+        let pool = Pool::decode(snapshot).unwrap_or(self.pool);
+        Retriever { pool }
     }
 }
 
@@ -143,12 +148,7 @@ impl Retriever {
     pub fn of(corpus: &Corpus) -> Self {
         let mut indexing = Indexing::default();
         while indexing.step(corpus) {}
-        indexing.finish()
-    }
-
-    /// The index itself.
-    pub fn pool(&self) -> &Pool {
-        &self.pool
+        indexing.finish(|_| {})
     }
 
     /// The `k` best of the documents that were selected.
