@@ -130,18 +130,31 @@ fn extra_words_match_and_add_no_length() {
     );
 }
 
+/// What is talked about, and an answer that doesn't name it.
+const TOPICS: [(&str, &str); 13] = [
+    ("guitar", "six strings and a loud amplifier"),
+    ("kitchen", "new oven, sink and cupboards"),
+    ("voyage", "we sailed by ship across the ocean"),
+    ("exam", "I passed with the best grade in class"),
+    ("garden", "roses and tulips in every bed"),
+    ("novel", "a story of four hundred pages"),
+    ("bicycle", "two wheels and strong brakes"),
+    ("painting", "oil on canvas in bright colours"),
+    ("marathon", "I ran for four hours"),
+    ("concert", "the orchestra played a symphony"),
+    ("recipe", "flour, butter and sugar"),
+    ("camera", "the lens takes sharp pictures"),
+    ("island", "beaches and palm trees"),
+];
+
 /// A conversation: answers follow their questions.
 fn talk() -> Pool {
     let mut pool = Pool::default();
-    let topics = [
-        "guitar", "kitchen", "voyage", "exam", "garden", "novel", "bicycle", "painting",
-        "marathon", "concert", "recipe", "puppy", "camera", "island",
-    ];
-    for (session, topic) in topics.iter().enumerate() {
+    for (session, (topic, detail)) in TOPICS.iter().enumerate() {
         let lines = [
             format!("Ann: tell me about the {topic}"),
             format!("Bob: the {topic} was a joy"),
-            "Bob: it took three weeks, all told".to_owned(),
+            format!("Bob: {detail}"),
         ];
         for (line, text) in lines.iter().enumerate() {
             let name = format!("s{session}");
@@ -169,15 +182,19 @@ fn what_was_saved_beside_a_hit_is_found_with_it() {
         ..Recipe::FULL
     };
     let found = pool.search(&"voyage".into(), &alone, 50, |_| true);
-    assert!(!docs(&found).contains(&8));
+    let mut lone = found.hits.iter().map(|hit| hit.parts);
+    assert!(lone.all(|parts| parts.neighbours == 0.0 && parts.sitting == 0.0));
 }
 
 #[test]
 fn neighbours_mean_nothing_in_a_store_without_order() {
     let mut pool = Pool::default();
-    let words = ["guitar tax", "kitchen sea", "voyage form", "exam rose"];
-    for doc in 0..400_u32 {
-        let text = words[(doc.wrapping_mul(2_654_435_761) >> 13) as usize % 4];
+    let mut random = 1_u64;
+    for doc in 0..400 {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        let (text, _) = TOPICS[(random >> 33) as usize % TOPICS.len()];
         pool.insert(
             doc,
             &Document {
