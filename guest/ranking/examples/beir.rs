@@ -188,6 +188,9 @@ fn strangers(collections: &[Collection], out: &mut String) -> Result<()> {
             let pool = &collections[(at + usize::from(foreign)) % collections.len()].pool;
             for (query, _) in &collection.queries {
                 let found = pool.search(&query.as_str().into(), &Recipe::FULL, 10, |_| true);
+                if !foreign && found.verdict == Verdict::Nothing {
+                    writeln!(out, "  {:.3} {query}", found.coverage)?;
+                }
                 counts[match found.verdict {
                     Verdict::Nothing => 0,
                     Verdict::LowConfidence => 1,

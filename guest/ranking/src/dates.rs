@@ -159,6 +159,11 @@ impl Asked {
     }
 }
 
+/// Whether a word is what dates are written with: a month, a year, a day of a month.
+pub fn is_date_word(word: &str) -> bool {
+    MONTHS.contains(&word) || year(word).is_some() || day_of_month(word).is_some()
+}
+
 fn date_of(seconds: i64) -> Option<Date> {
     let timestamp = Timestamp::from_second(seconds).ok()?;
     Some(TimeZone::UTC.to_datetime(timestamp).date())

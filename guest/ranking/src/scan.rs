@@ -4,6 +4,8 @@
 //! the same numbers. The former is compiled for WebAssembly with `simd128`, where one instruction multiplies eight pairs
 //! and adds them by twos; elsewhere the compiler makes as much of the latter by itself.
 
+use crate::table::DIMENSIONS;
+
 /// A query that is ready to be compared.
 #[derive(Clone, Debug)]
 pub struct Probe {
@@ -51,8 +53,23 @@ impl Probe {
     pub fn cosines(&self, rows: &[i8], inverses: &[f32], out: &mut Vec<f32>) {
         out.clear();
         out.reserve(inverses.len());
-        for (row, inverse) in rows.chunks_exact(self.dimensions).zip(inverses) {
-            out.push(self.dot(row) as f32 * self.scale * inverse);
+        let mut push = |dot: i32, inverse: f32| out.push(dot as f32 * self.scale * inverse);
+        // A length that the compiler knows makes a straight line of the loop. Many rows of words say nothing.
+        if let Ok(values) = <&[i16; DIMENSIONS]>::try_from(self.values.as_slice())
+            && self.dimensions == DIMENSIONS
+        {
+            for (row, &inverse) in rows.as_chunks::<DIMENSIONS>().0.iter().zip(inverses) {
+                let dot = if inverse == 0.0 {
+                    0
+                } else {
+                    dot_lanes(values, row)
+                };
+                push(dot, inverse);
+            }
+        } else {
+            for (row, &inverse) in rows.chunks_exact(self.dimensions).zip(inverses) {
+                push(self.dot(row), inverse);
+            }
         }
     }
 
@@ -75,6 +92,7 @@ use simd as dot_lanes;
 use scalar as dot_lanes;
 
 /// The dot product, in the order of the dimensions.
+#[inline]
 pub fn scalar(query: &[i16], row: &[i8]) -> i32 {
     query
         .iter()
@@ -89,6 +107,7 @@ pub fn scalar(query: &[i16], row: &[i8]) -> i32 {
     unsafe_code,
     reason = "the intrinsics that read memory take pointers; nothing else here needs it"
 )]
+#[inline]
 pub fn simd(query: &[i16], row: &[i8]) -> i32 {
     use core::arch::wasm32::{
         i16x8_extend_high_i8x16, i16x8_extend_low_i8x16, i32x4_add, i32x4_dot_i16x8,

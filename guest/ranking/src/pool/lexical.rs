@@ -2,6 +2,7 @@
 
 use super::Pool;
 use crate::bm25::Bm25Params;
+use crate::dates;
 use crate::recipe::{Recipe, SOFT_FLOOR};
 use crate::scan::Probe;
 use crate::table::DIMENSIONS;
@@ -14,6 +15,12 @@ const MIN_DOCUMENTS_FOR_COVERAGE: usize = 100;
 /// Two of three pairs of characters in a script without spaces straddle words or are particles: one that nobody wrote
 /// counts for a third of a word.
 const UNSEEN_PAIR: f32 = 1.0 / 3.0;
+
+/// So many words of the store are taken for like a word. More change no figure and cost time.
+const MAX_ALIKE: usize = 16;
+
+/// So many words of a query are matched softly, the rarest: each is compared with every word of the store.
+const MAX_SOFT_WORDS: usize = 12;
 
 /// What the words of a query are worth to each slot.
 pub(super) struct Lexical {
@@ -34,7 +41,12 @@ struct Counts {
 }
 
 impl Pool {
-    pub(super) fn lexical(&self, words: &[QueryWord], recipe: &Recipe) -> Lexical {
+    pub(super) fn lexical(
+        &self,
+        words: &[QueryWord],
+        recipe: &Recipe,
+        names_a_day: bool,
+    ) -> Lexical {
         let slots = self.columns.len();
         let soft = recipe.soft != 0.0;
         let mut found = Lexical {
@@ -52,6 +64,11 @@ impl Pool {
         let saturation = Saturation::new(self, recipe.bm25);
         let covered = self.living.max(MIN_DOCUMENTS_FOR_COVERAGE);
         let mut total = 0.0;
+        let softened = if soft {
+            self.softened(words)
+        } else {
+            Vec::new()
+        };
         for word in words {
             if word.class == Class::Stop && !only_stop_words {
                 found.idf.push(idf(self.living, self.frequency(&word.term)));
@@ -62,13 +79,13 @@ impl Pool {
             let weight = idf(self.living, frequency);
             let cover = idf(covered, frequency);
             found.idf.push(weight);
-            total += cover * share(word, frequency);
+            total += cover * share(word, frequency, names_a_day);
             for &slot in &counts.touched {
                 let part = saturation.part(self, slot, counts.of_slot[slot as usize]);
                 found.scores[slot as usize] += weight * part;
                 found.coverage[slot as usize] += cover * part;
             }
-            if soft && word.class == Class::Content {
+            if softened.contains(&word.term.as_str()) {
                 best.resize(slots, 0.0);
                 self.add_likenesses(
                     word,
@@ -85,6 +102,21 @@ impl Pool {
             found.coverage.iter_mut().for_each(|value| *value /= total);
         }
         found
+    }
+
+    /// The terms to be matched softly.
+    fn softened<'a>(&self, words: &'a [QueryWord]) -> Vec<&'a str> {
+        let mut terms: Vec<&str> = words
+            .iter()
+            .filter(|word| word.class == Class::Content)
+            .map(|word| word.term.as_str())
+            .collect();
+        if terms.len() > MAX_SOFT_WORDS {
+            // Stable, so that of equals the first in the query is kept.
+            terms.sort_by_cached_key(|term| self.frequency(term));
+            terms.truncate(MAX_SOFT_WORDS);
+        }
+        terms
     }
 
     /// Counts a term in each living slot.
@@ -188,6 +220,7 @@ impl Pool {
         probe.cosines(&self.tail.word_rows, &self.tail.word_inverses, &mut cosines);
         let is_same = |id: usize| same_in_tail.contains(&(id as u32));
         keep_alike(&cosines, self.base.word_count(), is_same, &mut alike);
+        keep_most_alike(&mut alike);
         alike
     }
 }
@@ -202,6 +235,20 @@ fn keep_alike(
         if cosine > SOFT_FLOOR && !is_same(id) {
             alike.push((first + id, (cosine - SOFT_FLOOR) / (1.0 - SOFT_FLOOR)));
         }
+    }
+}
+
+/// Keeps words with the highest likenesses. A word that is in both halves has one likeness and two numbers, so values are
+/// counted and not words: the same words are kept however the halves are split.
+fn keep_most_alike(alike: &mut Vec<(usize, f32)>) {
+    if alike.len() <= MAX_ALIKE {
+        return;
+    }
+    let mut values: Vec<f32> = alike.iter().map(|(_, likeness)| *likeness).collect();
+    values.sort_unstable_by(|left, right| right.total_cmp(left));
+    values.dedup();
+    if let Some(&least) = values.get(MAX_ALIKE - 1) {
+        alike.retain(|(_, likeness)| *likeness >= least);
     }
 }
 
@@ -244,13 +291,15 @@ fn idf(documents: usize, frequency: usize) -> f32 {
     (1.0 + (documents - frequency + 0.5) / (frequency + 0.5)).ln()
 }
 
-/// How much of a word counts as asked for. A second view of other words only does when somebody wrote it.
-fn share(word: &QueryWord, frequency: usize) -> f32 {
+/// How much of a word counts as asked for. A second view of other words only does when somebody wrote it, nor does a time
+/// that is looked for among the days of memories: few people write dates out.
+fn share(word: &QueryWord, frequency: usize, names_a_day: bool) -> f32 {
     if frequency > 0 {
         return 1.0;
     }
     match word.class {
         Class::Extra => 0.0,
+        _ if names_a_day && dates::is_date_word(&word.word) => 0.0,
         _ if crate::tokens::is_pair(&word.word) => UNSEEN_PAIR,
         _ => 1.0,
     }

@@ -8,6 +8,7 @@ use super::lexical::Lexical;
 use super::signals::Signals;
 use super::{Pool, Sittings, external};
 use crate::answer::{Found, Hit, Parts, Query, Verdict};
+use crate::dates::Asked;
 use crate::recipe::{DOUBT_BELOW, NOTHING_BELOW, Recipe};
 use crate::scan::{self, Probe};
 use crate::table::{self, DIMENSIONS};
@@ -39,7 +40,8 @@ impl Pool {
         } else {
             Vec::new()
         };
-        let lexical = self.lexical(&words, recipe);
+        let names_a_day = recipe.date != 0.0 && Asked::of(query.text).is_some();
+        let lexical = self.lexical(&words, recipe, names_a_day);
         let cosines = self.cosines(query, recipe, &words, &lexical, &sittings);
         let coverage = self.best_coverage(&lexical, &sittings, &admits);
         let verdict = verdict(coverage, query.vector.is_some());

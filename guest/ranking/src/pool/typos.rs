@@ -52,14 +52,19 @@ impl Pool {
         } else {
             2
         };
-        self.nearest(&letters, allowed).and_then(|meant| {
+        let typed = Typed {
+            seen: letters_seen(&word.word),
+            letters,
+            allowed,
+        };
+        self.nearest(&typed).and_then(|meant| {
             let term = self.analyzer.query_words(&meant).pop()?.term;
             Some((meant, term))
         })
     }
 
     /// The nearest word; of equals one with the same first letter, then the most frequent, then the first in order.
-    fn nearest(&self, letters: &[char], allowed: usize) -> Option<String> {
+    fn nearest(&self, typed: &Typed) -> Option<String> {
         let mut best: Option<((usize, bool, usize), String)> = None;
         let base = self.base.word_count();
         for id in 0..base + self.tail.words.len() {
@@ -67,10 +72,10 @@ impl Pool {
                 None => self.base.word(id),
                 Some(id) => &self.tail.words[id],
             };
-            let Some(edits) = near(letters, other, allowed) else {
+            let Some(edits) = typed.distance(other) else {
                 continue;
             };
-            let same_start = other.starts_with(letters[0]);
+            let same_start = other.starts_with(typed.letters[0]);
             if best
                 .as_ref()
                 .is_some_and(|(key, _)| (key.0, key.1) < (edits, !same_start))
@@ -113,20 +118,41 @@ impl Pool {
     }
 }
 
-/// The distance to a word, if it is one to be meant and not too far.
-fn near(letters: &[char], other: &str, allowed: usize) -> Option<usize> {
-    // A letter is a byte to four, so this much is known before any is looked at.
-    if other.len() + allowed < letters.len() || other.len() > 4 * (letters.len() + allowed) {
-        return None;
+/// A word of a query and what is known of it before it is compared.
+struct Typed {
+    letters: Vec<char>,
+    seen: u32,
+    allowed: usize,
+}
+
+impl Typed {
+    /// The distance to a word, if it is one to be meant and not too far.
+    fn distance(&self, other: &str) -> Option<usize> {
+        let (letters, allowed) = (&self.letters, self.allowed);
+        // Nearly all words fail here, without a look at their characters one by one: a letter is a byte to four, and an
+        // edit changes two of the letters that a word has at most.
+        if other.len() + allowed < letters.len()
+            || other.len() > 4 * (letters.len() + allowed)
+            || (letters_seen(other) ^ self.seen).count_ones() as usize > 2 * allowed
+        {
+            return None;
+        }
+        let other: Vec<char> = other.chars().collect();
+        if other.len() < MIN_CANDIDATE_LETTERS
+            || other.len().abs_diff(letters.len()) > allowed
+            || !other.iter().all(|letter| letter.is_alphabetic())
+        {
+            return None;
+        }
+        distance(letters, &other, allowed)
     }
-    let other: Vec<char> = other.chars().collect();
-    if other.len() < MIN_CANDIDATE_LETTERS
-        || other.len().abs_diff(letters.len()) > allowed
-        || !other.iter().all(|letter| letter.is_alphabetic())
-    {
-        return None;
-    }
-    distance(letters, &other, allowed)
+}
+
+/// Which letters of the Latin alphabet a word has, a bit each. Others have none.
+fn letters_seen(word: &str) -> u32 {
+    word.bytes()
+        .filter(u8::is_ascii_lowercase)
+        .fold(0, |seen, letter| seen | 1 << (letter - b'a'))
 }
 
 /// Damerau's distance (of optimal string alignment), if it is not above a limit.
