@@ -17,7 +17,7 @@ from pathlib import Path
 import pytrec_eval
 
 K = 10
-# The most that search_documents returns. The server looks further down for its MRR, where a rank is worth next to nothing.
+# The most that search_documents returns, and as far as the server looks for its MRR.
 DEPTH = 50
 DOCUMENTS, QUERIES, VOCABULARY = 300, 60, 400
 # Replies have three decimals.

@@ -49,8 +49,9 @@ pub const MAX_FILTER_VALUES: usize = 64;
 /// The longest text in a filter, in Unicode scalar values.
 pub const MAX_FILTER_CHARS: usize = 200;
 
-/// How far down a ranking the first relevant document is looked for (MRR). Deeper, a reciprocal rank is below .01.
-pub const RECIPROCAL_DEPTH: usize = 100;
+/// How far down a ranking the first relevant document is looked for (MRR): as far as a search can be asked for. What
+/// comes later could count at most a fiftieth.
+pub const RECIPROCAL_DEPTH: usize = MAX_K;
 /// How many of the worst queries an evaluation shows: enough to see a pattern, few enough to read.
 pub const WORST_QUERIES: usize = 5;
 

@@ -12,7 +12,7 @@ use crate::retriever::Mode;
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
-    /// The depth of recall, precision and nDCG; not 0.
+    /// The depth of recall, precision and nDCG: from 1 to `MAX_K`.
     pub k: usize,
     /// How to rank.
     pub mode: Mode,
@@ -161,11 +161,10 @@ fn measure(
             error,
         })?;
     let started = call.now();
-    let depth = setup.k.max(RECIPROCAL_DEPTH);
     let selection = loaded.corpus.select(&filter);
     let answer = loaded
         .retriever
-        .search(&query.text, setup.mode, &selection, depth);
+        .search(&query.text, setup.mode, &selection, RECIPROCAL_DEPTH);
     let milliseconds = call.now().saturating_sub(started).as_secs_f64() * 1000.0;
     let ranking: Vec<u32> = answer.hits.iter().map(|hit| hit.doc).collect();
     Ok(Measured::of(
@@ -180,14 +179,13 @@ fn measure(
 impl Measured {
     fn of(position: usize, query: &Query, ranking: &[u32], k: usize, milliseconds: f64) -> Self {
         let relevant: &Relevant = &query.relevant;
-        let near = &ranking[..ranking.len().min(RECIPROCAL_DEPTH)];
         Self {
             query: position,
             filtered: !query.conditions.is_empty(),
             recall: metrics::recall(ranking, relevant, k),
             ceiling: metrics::ceiling(relevant, k),
             precision: metrics::precision(ranking, relevant, k),
-            reciprocal_rank: metrics::reciprocal_rank(near, relevant),
+            reciprocal_rank: metrics::reciprocal_rank(ranking, relevant),
             ndcg: metrics::ndcg(ranking, relevant, k),
             top: ranking.first().copied(),
             milliseconds,

@@ -55,7 +55,7 @@ fn a_filter_is_hard_in_every_mode() {
         let found = ids(
             "a puppy in the park sold shares on the market",
             mode,
-            &[later.clone()],
+            std::slice::from_ref(&later),
         );
         assert_eq!(found, ["stock"], "{mode:?}");
     }
