@@ -31,14 +31,17 @@ pub fn one_line(text: &str) -> String {
 
 /// The start of a text, on one line; `…` if that is not all.
 pub fn shortened(text: &str, chars: usize) -> String {
-    // What is cut away need not be looked at; a line break takes three characters of one.
+    let text = text.trim();
+    // What is cut away need not be looked at.
     let end = text
         .char_indices()
         .nth(chars + 1)
         .map_or(text.len(), |(end, _)| end);
-    let line = one_line(text[..end].trim());
+    let line = one_line(&text[..end]);
     match line.char_indices().nth(chars) {
         Some((cut, _)) => format!("{}…", line[..cut].trim_end()),
+        // CR and LF count twice in the text and once in the line.
+        None if end < text.len() => format!("{}…", line.trim_end()),
         None => line,
     }
 }

@@ -25,6 +25,12 @@ fn what_is_shortened_is_cut_at_a_character() {
     assert_eq!(shortened(" abc ", 3), "abc");
     assert_eq!(shortened("abcd", 3), "abc…");
     assert_eq!(shortened("éééé", 3), "ééé…");
+    assert_eq!(
+        shortened("  ab cd", 3),
+        "ab…",
+        "white space around is no part of it"
+    );
+    assert_eq!(shortened("\r\n\r\na\r\nbcdefgh", 8), "a ⏎ bcde…");
     assert_eq!(shortened(&"\n".repeat(100), 3), "");
     assert!(shortened(&"a\n".repeat(500), 100).chars().count() <= 101);
 }

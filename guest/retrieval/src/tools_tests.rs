@@ -1,7 +1,7 @@
 //! What a model sees, and what it gets.
 
 use super::*;
-use crate::config::{LISTINGS, MAX_FILTER_CHARS, MAX_REPLY_BYTES, MAX_RESULTS};
+use crate::config::{LISTINGS, MAX_FILTER_CHARS, MAX_K, MAX_REPLY_BYTES, MAX_RESULTS};
 use crate::request::{Environment, Granted};
 use std::cell::Cell;
 use std::fs;
@@ -145,6 +145,25 @@ fn filters_are_hard_and_a_wrong_one_lists_the_fields() {
         "{}",
         none.text
     );
+}
+
+#[test]
+fn all_documents_that_were_asked_for_are_there_even_if_not_all_have_a_passage() {
+    let mut library = listings();
+    let most = json!({"query": "a pond with fish", "mode": "dense", "k": MAX_K});
+    let reply = call(&mut library, "search_documents", most);
+    let structured = reply.structured.unwrap();
+    let documents = structured["documents"].as_array().unwrap();
+    assert_eq!((documents.len(), reply.links.len()), (MAX_K, MAX_K));
+    assert!(documents[0].get("snippet").is_some() && documents[MAX_K - 1].get("snippet").is_none());
+    assert!(
+        reply
+            .text
+            .contains("(50 of 50 shown, the last ones without passages"),
+        "{}",
+        reply.text
+    );
+    assert!(reply.text.len() <= MAX_REPLY_BYTES);
 }
 
 #[test]

@@ -183,30 +183,48 @@ impl Shown {
     }
 }
 
-/// Shows the documents within the budget. If not all fit with everything, the last ones are shown without passage and
-/// fields; if even that is too much, they are left out, and it is said.
+/// Shows the documents within the budget, the best ones with passage and fields. The others are shown with what tells which
+/// document they are; if even that is too much for all, the last ones are left out. Either is said.
 fn reply(loaded: &Loaded, args: &SearchArgs, passing: usize, answer: &Answer) -> ToolReply {
-    // The head of either form.
-    let mut left = MAX_REPLY_BYTES - 1024;
     let mut text = heading(loaded, args, passing, answer);
-    left = left.saturating_sub(text.len());
-    let (mut links, mut documents, mut cut) = (Vec::new(), Vec::new(), false);
-    for (index, hit) in answer.hits.iter().enumerate() {
-        let of = |whole| Shown::of(loaded, &args.query, index + 1, hit, whole);
-        let whole = of(true).filter(|shown| shown.bytes() <= left);
-        cut |= whole.is_none();
-        let Some(shown) = whole.or_else(|| of(false).filter(|shown| shown.bytes() <= left)) else {
-            break;
-        };
-        left -= shown.bytes();
+    // The rest is for the structured form's head and the last line.
+    let budget = (MAX_REPLY_BYTES - 1024).saturating_sub(text.len());
+    let of =
+        |(index, hit): (usize, &Hit), whole| Shown::of(loaded, &args.query, index + 1, hit, whole);
+    let hits = || answer.hits.iter().enumerate();
+    let mut spent = 0;
+    let mut shown: Vec<Shown> = hits()
+        .filter_map(|hit| of(hit, false))
+        .take_while(|shown| {
+            spent += shown.bytes();
+            spent <= budget
+        })
+        .collect();
+    spent = shown.iter().map(Shown::bytes).sum();
+    let mut cut = shown.len() < answer.hits.len();
+    for (place, hit) in shown.iter_mut().zip(hits()) {
+        let whole = of(hit, true).filter(|whole| spent - place.bytes() + whole.bytes() <= budget);
+        match whole {
+            Some(whole) => {
+                spent = spent - place.bytes() + whole.bytes();
+                *place = whole;
+            }
+            None => cut = true,
+        }
+    }
+    let (mut links, mut documents) = (Vec::new(), Vec::new());
+    for shown in shown {
         text.push_str(&shown.lines);
         documents.push(shown.structured);
         links.push(shown.link);
     }
     if cut {
-        text.push_str(
-            "(Shortened to fit. Ask for fewer with k, or read a document under its link.)\n",
-        );
+        text.push_str(&format!(
+            "({} of {} shown, the last ones without passages, to fit here. Ask for fewer with k, or read a document under \
+             its link.)\n",
+            documents.len(),
+            answer.hits.len()
+        ));
     }
     let structured = json!({
         "corpus": loaded.name,
