@@ -133,6 +133,12 @@ impl MemoryBackend {
         self.store.take_warnings()
     }
 
+    /// Compacts journals from this size on.
+    #[cfg(test)]
+    pub(crate) fn compact_from(&mut self, bytes: u64) {
+        self.store.compact_from = bytes;
+    }
+
     /// Takes in all that this and other processes wrote, and keeps the index in step.
     fn follow(&mut self) -> Result<Opened, StoreError> {
         let opened = self.follow_until(&mut || false)?;

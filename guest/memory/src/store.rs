@@ -57,7 +57,7 @@ pub(crate) struct Store {
     /// A compaction that is under way.
     rewrite: Option<Rewrite>,
     /// The size from which the journal is compacted.
-    compact_from: u64,
+    pub(crate) compact_from: u64,
     /// Memories whose damaged lines were reported.
     unreadable: HashSet<u64>,
 }
@@ -388,3 +388,11 @@ mod writing_tests;
 #[cfg(test)]
 #[path = "store_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "store/crash_tests.rs"]
+mod crash_tests;
+
+#[cfg(test)]
+#[path = "store/model_tests.rs"]
+mod model_tests;

@@ -64,6 +64,8 @@ struct Inner {
     syncs: Cell<usize>,
     dir_syncs: Cell<usize>,
     appends: Cell<usize>,
+    /// Reads, and the bytes that they gave.
+    reads: Cell<(usize, usize)>,
 }
 
 /// Clones are the same disk, seen by another process.
@@ -124,6 +126,11 @@ impl FakeDisk {
 
     pub(crate) fn appends(&self) -> usize {
         self.0.appends.get()
+    }
+
+    /// How many reads there were since this was last asked, and of how many bytes.
+    pub(crate) fn count_reads(&self) -> (usize, usize) {
+        self.0.reads.take()
     }
 
     /// Lets the machine stop after so many operations that change something; the next one is done by half, if it can.
@@ -275,6 +282,8 @@ impl DiskFile for FakeFile {
         let rest = content.now.get(offset as usize..).unwrap_or_default();
         let count = rest.len().min(buffer.len());
         buffer[..count].copy_from_slice(&rest[..count]);
+        let (calls, bytes) = self.disk.reads.get();
+        self.disk.reads.set((calls + 1, bytes + count));
         Ok(count)
     }
 

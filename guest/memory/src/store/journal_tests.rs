@@ -304,6 +304,33 @@ fn a_journal_that_lost_its_end_is_read_afresh() {
 }
 
 #[test]
+fn an_unterminated_end_in_which_a_newline_is_damaged_loses_no_line() {
+    let bytes = journal();
+    let text = String::from_utf8(bytes.clone()).unwrap();
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+    // The newline before the last line, and the one at the end: damaged, missing, or followed by an interrupted write.
+    for damaged in [b'x', b'}', b'"', b' '] {
+        for tail in [
+            &b""[..],
+            b"\r",
+            b"}",
+            b"x",
+            b"{\"crc\":\"01234567\",\"prev\":{}}",
+        ] {
+            let mut bytes = bytes[..ends[3]].to_vec();
+            bytes[ends[2]] = damaged;
+            bytes.extend(tail);
+            let disk = disk_with(&bytes);
+            let case = format!("{:?} {tail:?}", char::from(damaged));
+            assert_eq!(served(&disk), TEXTS, "{case}");
+            let id = save(&mut store_on(&disk), "new").unwrap();
+            assert!(id >= 3, "{case}");
+            assert_eq!(served(&disk), [&TEXTS[..], &["new"]].concat(), "{case}");
+        }
+    }
+}
+
+#[test]
 fn carriage_returns_from_an_editor_are_harmless() {
     let text = String::from_utf8(journal()).unwrap().replace('\n', "\r\n");
     let disk = disk_with(text.as_bytes());

@@ -47,6 +47,9 @@ fn temporary_name(source: &str, generation: &str) -> String {
     format!("{PREFIX}{source}-{generation}{SUFFIX}")
 }
 
+/// Bytes that are copied before the clock is looked at. Tests have little to copy, and want several slices of it.
+const SLICE_BYTES: usize = if cfg!(test) { 16 * 1024 } else { CHUNK_BYTES };
+
 const PREFIX: &str = "journal-";
 const SUFFIX: &str = ".tmp";
 
@@ -132,7 +135,7 @@ impl Rewrite {
     fn memories(&mut self, opened: &mut Opened) -> Result<Vec<u8>, StoreError> {
         let mut bytes = Vec::new();
         while let Some(entry) = self.snapshot.get(self.next)
-            && bytes.len() < CHUNK_BYTES
+            && bytes.len() < SLICE_BYTES
         {
             let event = Event::Save(copy_of(entry, opened.text(entry)?));
             self.next += 1;
