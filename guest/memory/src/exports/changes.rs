@@ -4,6 +4,10 @@ use super::{Component, with_backend};
 use crate::bindings::exports::personal_memory::mcp::changes;
 
 impl changes::Guest for Component {
+    fn can_change() -> changes::Lists {
+        changes::Lists::RESOURCES
+    }
+
     fn since(token: Option<String>, subscribed: Vec<String>) -> Result<changes::ChangeSet, String> {
         let changed = with_backend(|backend| backend.changes_since(token.as_deref(), &subscribed))
             .map_err(|error| error.to_string())?;
