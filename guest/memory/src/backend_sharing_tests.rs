@@ -56,7 +56,7 @@ fn a_store_opens_in_slices_and_is_whole_afterwards() {
     while !backend.open(&mut || true).unwrap() {
         slices += 1;
     }
-    assert!((4..20).contains(&slices), "{slices} slices of 1 MB");
+    assert!((12..40).contains(&slices), "{slices} slices of 1 MB");
     assert_eq!(find(&mut backend, "needle0"), [0]);
     assert_eq!(find(&mut backend, "needle899"), [899]);
     assert!(backend.open(&mut || true).unwrap(), "it stays open");
