@@ -169,6 +169,8 @@ fn a_crash_at_any_point_loses_nothing_that_was_acknowledged_and_does_nothing_by_
                 let acknowledged = operation(&mut backend);
                 if !disk.is_down() {
                     assert!(acknowledged, "{name}");
+                    let case = format!("{name}, {crash:?} when it was done");
+                    check(&disk.after(crash), (&before, &whole), true, &case);
                     break;
                 }
                 drop(backend);
