@@ -18,6 +18,8 @@ mod import;
 mod indexed;
 mod save;
 mod search;
+#[cfg(test)]
+mod testing;
 
 pub use care::{Exported, Statistics};
 pub use change::{ChangeError, Updated};

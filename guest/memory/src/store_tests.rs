@@ -61,6 +61,25 @@ fn a_memory_comes_back_as_it_was() {
 }
 
 #[test]
+fn a_line_that_was_replaced_by_another_intact_one_is_not_shown_in_its_place() {
+    let disk = FakeDisk::default();
+    let mut store = saved(&disk, &["black tea", "other"]);
+    let text = disk.text(JOURNAL);
+    let old = text.lines().nth(1).unwrap();
+    let line = line::decode(old.as_bytes()).unwrap();
+    let Event::Save(mut save) = line.event else {
+        panic!("{old}")
+    };
+    save.text = "white tea".to_owned();
+    let (new, _) = line::encode(line.prev, &Event::Save(save)).unwrap();
+    let new = String::from_utf8(new).unwrap();
+    disk.put(JOURNAL, text.replace(old, new.trim_end()).as_bytes());
+    assert_eq!(store.text(0), None);
+    assert_eq!(store.text(1).as_deref(), Some("other"));
+    assert_eq!(store.take_warnings().len(), 1);
+}
+
+#[test]
 fn nothing_is_opened_before_the_first_call() {
     let disk = FakeDisk::default();
     disk.fail(Faults {

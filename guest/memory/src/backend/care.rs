@@ -143,3 +143,7 @@ impl MemoryBackend {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "care_tests.rs"]
+mod tests;

@@ -70,3 +70,7 @@ fn changed_since(uri: &str, entries: &Entries, revision: u64) -> bool {
         Err(_) => false,
     }
 }
+
+#[cfg(test)]
+#[path = "changes_tests.rs"]
+mod tests;

@@ -205,3 +205,7 @@ fn save_of(new: &NewMemory, id: u64, moment: &Moment) -> Save {
         revision: None,
     }
 }
+
+#[cfg(test)]
+#[path = "import_tests.rs"]
+mod tests;

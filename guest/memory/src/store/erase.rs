@@ -5,7 +5,7 @@ use std::io;
 
 use super::disk::{Access, Disk, DiskFile};
 use super::event::Event;
-use super::line::{decode, salvage};
+use super::line::lines_in;
 use super::position::ids_in;
 use super::reader::{CHUNK_BYTES, LineReader, Piece};
 use super::set_aside::SET_ASIDE;
@@ -28,12 +28,9 @@ pub(super) fn texts_of(journal: &mut dyn DiskFile, ids: &BTreeSet<u64>) -> io::R
         };
         texts.extend(text.filter(|_| ids.contains(&id.0)));
     };
-    let mut line = |bytes: &[u8]| match decode(bytes) {
-        Ok(line) => take(line.event),
-        Err(_) => salvage(bytes)
-            .0
-            .into_iter()
-            .for_each(|(line, _)| take(line.event)),
+    let mut line = |bytes: &[u8]| {
+        let (lines, _) = lines_in(bytes);
+        lines.into_iter().for_each(|(line, _)| take(line.event));
     };
     let mut reader = LineReader::default();
     loop {

@@ -20,6 +20,10 @@ pub(crate) const JOURNAL: &str = "journal.jsonl";
 
 /// What following the journal turns up, in order.
 #[derive(Debug, PartialEq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "each is handed on at once, and most are events"
+)]
 pub(crate) enum Found {
     /// It is not the file that was read before: all that was found in that one is void.
     Reset,

@@ -118,6 +118,14 @@ pub(crate) fn complete(bytes: &[u8]) -> Option<(Line, usize)> {
         .find_map(|end| Some((decode(&bytes[..end]).ok()?, end)))
 }
 
+/// What stands between two newlines: one line; or, where it is damaged, what [`salvage`] finds.
+pub(crate) fn lines_in(bytes: &[u8]) -> (Vec<(Line, Range<usize>)>, bool) {
+    match decode(bytes) {
+        Ok(line) => (vec![(line, 0..bytes.len())], false),
+        Err(_) => salvage(bytes),
+    }
+}
+
 /// The lines that are intact within damaged bytes, each with where it is in them, for a newline may be what is damaged;
 /// and whether there is anything else than these lines (a carriage return, which an editor may leave, is nothing).
 pub(crate) fn salvage(bytes: &[u8]) -> (Vec<(Line, Range<usize>)>, bool) {

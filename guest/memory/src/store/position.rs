@@ -8,9 +8,11 @@ use std::io;
 use super::disk::{Disk, DiskFile, explain};
 use super::entry::Place;
 use super::error::StoreError;
-use super::event::{Event, FORMAT};
+use super::event::{Event, FORMAT, Header};
 use super::journal::{Apply, Found, JOURNAL};
-use super::line::{Line, MAX_LINE_BYTES, MIN_SAVE_BYTES, complete, decode, header_format, salvage};
+use super::line::{
+    Line, MAX_LINE_BYTES, MIN_SAVE_BYTES, complete, header_format, lines_in, salvage,
+};
 use super::reader::{LineReader, Piece, read_up_to};
 use super::set_aside::{SET_ASIDE, SetAside};
 use crate::security::parse_id;
@@ -102,16 +104,19 @@ impl Position {
         if newline.is_none() && start.len() < MAX_LINE_BYTES && complete(line).is_none() {
             return Ok(None);
         }
-        if let Some(newer) = header_format(line).filter(|format| *format > FORMAT.into()) {
-            return Err(StoreError::newer(newer));
-        }
-        let header = salvage(line)
+        let header = lines_in(line)
             .0
             .into_iter()
             .find_map(|(line, _)| match line.event {
                 Event::Journal(header) => Some(header),
                 _ => None,
             });
+        let is_known = |header: &Header| header.format <= FORMAT;
+        if !header.as_ref().is_some_and(is_known)
+            && let Some(newer) = header_format(line).filter(|format| *format > FORMAT.into())
+        {
+            return Err(StoreError::newer(newer));
+        }
         let generation = match header {
             Some(header) => header.generation,
             None => format!("damaged-{:08x}", crc32fast::hash(line)),
@@ -189,10 +194,7 @@ impl Position {
         if bytes.is_empty() {
             return;
         }
-        let (lines, leftovers) = match decode(bytes) {
-            Ok(line) => (vec![(line, 0..bytes.len())], false),
-            Err(_) => salvage(bytes),
-        };
+        let (lines, leftovers) = lines_in(bytes);
         if leftovers {
             self.chain = None;
             self.unusable(offset, bytes, true, sink);

@@ -5,9 +5,9 @@ use std::io;
 use super::disk::DiskFile;
 use super::line::MAX_LINE_BYTES;
 
-/// Bytes read at a time: large enough that a system call costs nothing beside parsing; small beside a slice of work,
-/// since nobody looks at the clock in between, and beside the memory cap.
-pub(super) const CHUNK_BYTES: usize = 256 * 1024;
+/// Bytes read at a time, more than the longest line: large enough that a system call costs nothing beside parsing; small
+/// beside a slice of work, since nobody looks at the clock before all of it is indexed.
+pub(super) const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Bytes that stand between two newlines, or a part of such.
 #[derive(Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use super::entry::{Entry, Place};
 use super::error::StoreError;
 use super::event::{Event, Header, Id, Save};
 use super::journal::JOURNAL;
-use super::line::{decode, encode, salvage};
+use super::line::{encode, lines_in};
 use super::opened::Opened;
 use super::position::{HeaderState, Mark, Position};
 use super::reader::{CHUNK_BYTES, LineReader, read_up_to};
@@ -167,12 +167,8 @@ impl Rewrite {
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.is_empty())
         {
-            let lines = match decode(line) {
-                Ok(line) => vec![line],
-                // Damage stops a rewrite, so this is a line whose end an editor has changed.
-                Err(_) => salvage(line).0.into_iter().map(|(line, _)| line).collect(),
-            };
-            for line in lines {
+            // Damage stops a rewrite, so all of it are lines, even if an editor has changed how they end.
+            for (line, _) in lines_in(line).0 {
                 self.push(&mut bytes, line.event)?;
             }
         }

@@ -11,7 +11,7 @@ use super::erase::SET_ASIDE_COPY;
 use super::error::StoreError;
 use super::event::Event;
 use super::journal::JOURNAL;
-use super::line::{Line, decode, salvage};
+use super::line::{Line, lines_in, salvage};
 use super::position::Position;
 use super::reader::{LineReader, Piece};
 use super::rewrite::is_temporary;
@@ -153,13 +153,7 @@ impl Stand {
         if bytes.is_empty() {
             return;
         }
-        let (lines, leftovers) = match decode(bytes) {
-            Ok(line) => (vec![line], false),
-            Err(_) => {
-                let (lines, leftovers) = salvage(bytes);
-                (lines.into_iter().map(|(line, _)| line).collect(), leftovers)
-            }
-        };
+        let (lines, leftovers) = lines_in(bytes);
         if leftovers {
             self.chain = None;
             found.push(journal(
@@ -167,7 +161,7 @@ impl Stand {
                 "a damaged line; a copy is set aside when it is met, and all else is served",
             ));
         }
-        for line in lines {
+        for (line, _) in lines {
             self.intact(offset, &line, found);
         }
     }
