@@ -17,11 +17,18 @@ pub struct Bm25Params {
     pub b: f32,
 }
 
-impl Default for Bm25Params {
+impl Bm25Params {
     /// What measured best for short texts (conversation turns of some 35 words) with stems and stop words: a low `b`,
     /// since a memory that is longer than the others is not padded, it says more.
+    pub const MEMORIES: Self = Self { k1: 0.9, b: 0.4 };
+
+    /// The textbook's, which suit abstracts and longer documents.
+    pub const ABSTRACTS: Self = Self { k1: 1.2, b: 0.75 };
+}
+
+impl Default for Bm25Params {
     fn default() -> Self {
-        Self { k1: 0.9, b: 0.4 }
+        Self::MEMORIES
     }
 }
 

@@ -5,23 +5,60 @@
 //!
 //! # Layout
 //!
+//! What a search is:
+//!
+//! - [`Pool`]: the documents, kept as a snapshot and what came after; insert, remove, search, encode, decode
+//! - [`Recipe`]: which signals count, and how much
+//! - [`recipe`]: each weight, with its source
+//! - [`answer`]: documents and queries in, hits with their parts out
+//!
+//! What it is made of:
+//!
 //! - [`tokens`]: text to terms, one function for documents and queries
-//! - [`bm25`]: an inverted index over those terms that grows and shrinks
+//! - [`wordpiece`], [`table`]: text to a vector, with a table that lies in the binary
+//! - [`scan`]: one vector against many
+//! - [`dates`], [`cues`]: days, speakers, questions
+//! - [`bm25`]: an inverted index by itself, for those who need no more
+//! - [`metrics`]: how good an answer is
 //!
 //! # Example
 //!
 //! ```
-//! use ranking::bm25::{Bm25Params, Index};
+//! use ranking::{Document, Pool, Recipe};
 //!
-//! let mut index = Index::new(Bm25Params::default());
-//! index.insert(0, "the demo is on June 20");
-//! index.insert(1, "I prefer dark mode");
+//! let mut pool = Pool::default();
+//! pool.insert(0, &"Ann: I moved to Berlin".into());
+//! pool.insert(1, &Document {
+//!     text: "the demo is on June 20",
+//!     extra: "work",
+//!     session: Some("monday"),
+//!     created: Some(1_780_000_000),
+//! });
 //!
-//! let hits = index.search("demos", 5, |_| true);
-//! assert_eq!(hits.iter().map(|hit| hit.doc).collect::<Vec<_>>(), [0]);
-//! assert!(index.search("kangaroo", 5, |_| true).is_empty());
+//! let found = pool.search(&"when is the demo?".into(), &Recipe::FULL, 5, |_| true);
+//! assert_eq!(found.hits[0].doc, 1);
+//! assert!(found.hits[0].parts.lexical > 0.0);
 //! ```
+
+pub mod answer;
+mod pool;
+pub mod recipe;
 
 pub mod tokens;
 
+pub mod wordpiece;
+
+pub mod table;
+
+pub mod scan;
+
+pub mod cues;
+pub mod dates;
+
 pub mod bm25;
+
+pub mod metrics;
+
+pub use answer::{Document, Found, Hit, Parts, Query, Vector, VectorError, Verdict};
+pub use pool::{Pool, SnapshotError};
+pub use recipe::{Recipe, Smoothing};

@@ -1,0 +1,306 @@
+//! Which documents say the query's words, or words that are like them.
+
+use super::Pool;
+use crate::bm25::Bm25Params;
+use crate::dates;
+use crate::recipe::{Recipe, SOFT_FLOOR};
+use crate::scan::Probe;
+use crate::table::DIMENSIONS;
+use crate::tokens::{Class, QueryWord};
+
+/// Coverage is judged as in a store of so many documents at least: in a store of two, a word that nobody wrote is hardly
+/// rarer than one that stands in both, and one such word in the query would count for too much.
+const MIN_DOCUMENTS_FOR_COVERAGE: usize = 100;
+
+/// Two of three pairs of characters in a script without spaces straddle words or are particles: one that nobody wrote
+/// counts for a third of a word.
+const UNSEEN_PAIR: f32 = 1.0 / 3.0;
+
+/// So many words of the store are taken for like a word. More change no figure and cost time.
+const MAX_ALIKE: usize = 16;
+
+/// So many words of a query are matched softly, the rarest: each is compared with every word of the store.
+const MAX_SOFT_WORDS: usize = 12;
+
+/// What the words of a query are worth to each slot.
+pub(super) struct Lexical {
+    /// BM25.
+    pub(super) scores: Vec<f32>,
+    /// What likenesses add, not weighted yet. Empty if they were not asked for.
+    pub(super) soft: Vec<f32>,
+    /// How much of the query each slot says.
+    pub(super) coverage: Vec<f32>,
+    /// The idf of each word of the query.
+    pub(super) idf: Vec<f32>,
+}
+
+/// Room for one term: how often it stands in each slot, and where it does.
+struct Counts {
+    of_slot: Vec<u32>,
+    touched: Vec<u32>,
+}
+
+impl Pool {
+    pub(super) fn lexical(
+        &self,
+        words: &[QueryWord],
+        recipe: &Recipe,
+        names_a_day: bool,
+    ) -> Lexical {
+        let slots = self.columns.len();
+        let soft = recipe.soft != 0.0;
+        let mut found = Lexical {
+            scores: vec![0.0; slots],
+            soft: vec![0.0; if soft { slots } else { 0 }],
+            coverage: vec![0.0; slots],
+            idf: Vec::with_capacity(words.len()),
+        };
+        let mut counts = Counts {
+            of_slot: vec![0; slots],
+            touched: Vec::new(),
+        };
+        let mut best = Vec::new();
+        let only_stop_words = words.iter().all(|word| word.class == Class::Stop);
+        let saturation = Saturation::new(self, recipe.bm25);
+        let covered = self.living.max(MIN_DOCUMENTS_FOR_COVERAGE);
+        let mut total = 0.0;
+        let softened = if soft {
+            self.softened(words)
+        } else {
+            Vec::new()
+        };
+        for word in words {
+            if word.class == Class::Stop && !only_stop_words {
+                found.idf.push(idf(self.living, self.frequency(&word.term)));
+                continue;
+            }
+            self.count(&word.term, &mut counts);
+            let frequency = counts.touched.len();
+            let weight = idf(self.living, frequency);
+            let cover = idf(covered, frequency);
+            found.idf.push(weight);
+            total += cover * share(word, frequency, names_a_day);
+            for &slot in &counts.touched {
+                let part = saturation.part(self, slot, counts.of_slot[slot as usize]);
+                found.scores[slot as usize] += weight * part;
+                found.coverage[slot as usize] += cover * part;
+            }
+            if softened.contains(&word.term.as_str()) {
+                best.resize(slots, 0.0);
+                self.add_likenesses(
+                    word,
+                    weight,
+                    &counts,
+                    &saturation,
+                    &mut best,
+                    &mut found.soft,
+                );
+            }
+            counts.clear();
+        }
+        if total > 0.0 {
+            found.coverage.iter_mut().for_each(|value| *value /= total);
+        }
+        found
+    }
+
+    /// The terms to be matched softly.
+    fn softened<'a>(&self, words: &'a [QueryWord]) -> Vec<&'a str> {
+        let mut terms: Vec<&str> = words
+            .iter()
+            .filter(|word| word.class == Class::Content)
+            .map(|word| word.term.as_str())
+            .collect();
+        if terms.len() > MAX_SOFT_WORDS {
+            // Stable, so that of equals the first in the query is kept.
+            terms.sort_by_cached_key(|term| self.frequency(term));
+            terms.truncate(MAX_SOFT_WORDS);
+        }
+        terms
+    }
+
+    /// Counts a term in each living slot.
+    fn count(&self, term: &str, counts: &mut Counts) {
+        self.visit_term(term, |slot, count| {
+            let cell = &mut counts.of_slot[slot as usize];
+            if *cell == 0 {
+                counts.touched.push(slot);
+            }
+            *cell = cell.saturating_add(count);
+        });
+    }
+
+    /// How many living documents have a term.
+    pub(super) fn frequency(&self, term: &str) -> usize {
+        let base = self.base.of_term(term);
+        let tail = self.tail.of_term(term);
+        // One word in one half stands in a document once; several may share one.
+        if base.len() + tail.len() == 1 {
+            let mut count = 0;
+            self.visit_term(term, |_, _| count += 1);
+            return count;
+        }
+        let mut slots = Vec::new();
+        self.visit_term(term, |slot, _| slots.push(slot));
+        slots.sort_unstable();
+        slots.dedup();
+        slots.len()
+    }
+
+    fn visit_term(&self, term: &str, mut visit: impl FnMut(u32, u32)) {
+        for word in self.base.of_term(term) {
+            self.visit_word(word, &mut visit);
+        }
+        let base = self.base.word_count();
+        for &word in self.tail.of_term(term) {
+            self.visit_word(base + word as usize, &mut visit);
+        }
+    }
+
+    /// Each living slot that a word stands in. Words of the base come first, those of the tail are numbered after them.
+    pub(super) fn visit_word(&self, word: usize, mut visit: impl FnMut(u32, u32)) {
+        let mut living = |slot: u32, count: u32| {
+            if self.columns.is_alive(slot) {
+                visit(slot, count);
+            }
+        };
+        match word.checked_sub(self.base.word_count()) {
+            None => self.base.postings(word, living),
+            Some(word) => {
+                for posting in &self.tail.postings[word] {
+                    living(posting.slot, posting.count);
+                }
+            }
+        }
+    }
+
+    /// Adds what a document has instead of a word that it lacks: of the words that are like it, the one that gives most.
+    fn add_likenesses(
+        &self,
+        word: &QueryWord,
+        weight: f32,
+        exact: &Counts,
+        saturation: &Saturation,
+        best: &mut [f32],
+        soft: &mut [f32],
+    ) {
+        let mut touched = Vec::new();
+        for (other, likeness) in self.alike(word) {
+            self.visit_word(other, |slot, count| {
+                let cell = &mut best[slot as usize];
+                if exact.of_slot[slot as usize] > 0 {
+                    return;
+                }
+                if *cell == 0.0 {
+                    touched.push(slot);
+                }
+                *cell = cell.max(likeness * saturation.part(self, slot, count));
+            });
+        }
+        for slot in touched {
+            let gained = std::mem::take(&mut best[slot as usize]);
+            soft[slot as usize] += weight * gained;
+        }
+    }
+
+    /// The words of the store that are like a word and have another term, and how like: from 0 at the floor to 1.
+    fn alike(&self, word: &QueryWord) -> Vec<(usize, f32)> {
+        let (row, inverse) = super::word_row(&word.word);
+        let vector: [f32; DIMENSIONS] = row.map(f32::from);
+        let Some(probe) = Probe::new(&vector).filter(|_| inverse > 0.0) else {
+            return Vec::new();
+        };
+        let same = self.base.of_term(&word.term);
+        let same_in_tail = self.tail.of_term(&word.term);
+        let mut alike = Vec::new();
+        let mut cosines = Vec::new();
+        let (rows, inverses) = self.base.word_rows();
+        probe.cosines(rows, inverses, &mut cosines);
+        keep_alike(&cosines, 0, |id| same.contains(&id), &mut alike);
+        probe.cosines(&self.tail.word_rows, &self.tail.word_inverses, &mut cosines);
+        let is_same = |id: usize| same_in_tail.contains(&(id as u32));
+        keep_alike(&cosines, self.base.word_count(), is_same, &mut alike);
+        keep_most_alike(&mut alike);
+        alike
+    }
+}
+
+fn keep_alike(
+    cosines: &[f32],
+    first: usize,
+    is_same: impl Fn(usize) -> bool,
+    alike: &mut Vec<(usize, f32)>,
+) {
+    for (id, &cosine) in cosines.iter().enumerate() {
+        if cosine > SOFT_FLOOR && !is_same(id) {
+            alike.push((first + id, (cosine - SOFT_FLOOR) / (1.0 - SOFT_FLOOR)));
+        }
+    }
+}
+
+/// Keeps words with the highest likenesses. A word that is in both halves has one likeness and two numbers, so values are
+/// counted and not words: the same words are kept however the halves are split.
+fn keep_most_alike(alike: &mut Vec<(usize, f32)>) {
+    if alike.len() <= MAX_ALIKE {
+        return;
+    }
+    let mut values: Vec<f32> = alike.iter().map(|(_, likeness)| *likeness).collect();
+    values.sort_unstable_by(|left, right| right.total_cmp(left));
+    values.dedup();
+    if let Some(&least) = values.get(MAX_ALIKE - 1) {
+        alike.retain(|(_, likeness)| *likeness >= least);
+    }
+}
+
+impl Counts {
+    fn clear(&mut self) {
+        for slot in self.touched.drain(..) {
+            self.of_slot[slot as usize] = 0;
+        }
+    }
+}
+
+/// The part of BM25 that a count is worth.
+struct Saturation {
+    k1: f32,
+    b: f32,
+    mean_length: f32,
+}
+
+impl Saturation {
+    fn new(pool: &Pool, params: Bm25Params) -> Self {
+        let mean_length = pool.total_length as f32 / (pool.living as f32).max(1.0);
+        Self {
+            k1: params.k1,
+            b: params.b,
+            mean_length: mean_length.max(1.0),
+        }
+    }
+
+    fn part(&self, pool: &Pool, slot: u32, count: u32) -> f32 {
+        let count = count as f32;
+        let length = pool.columns.length(slot) as f32;
+        let norm = self.k1 * (1.0 - self.b + self.b * length / self.mean_length);
+        count * (self.k1 + 1.0) / (count + norm)
+    }
+}
+
+/// What a term is worth that stands in so many of all documents. Never negative.
+fn idf(documents: usize, frequency: usize) -> f32 {
+    let (documents, frequency) = (documents as f32, frequency as f32);
+    (1.0 + (documents - frequency + 0.5) / (frequency + 0.5)).ln()
+}
+
+/// How much of a word counts as asked for. A second view of other words only does when somebody wrote it, nor does a time
+/// that is looked for among the days of memories: few people write dates out.
+fn share(word: &QueryWord, frequency: usize, names_a_day: bool) -> f32 {
+    if frequency > 0 {
+        return 1.0;
+    }
+    match word.class {
+        Class::Extra => 0.0,
+        _ if names_a_day && dates::is_date_word(&word.word) => 0.0,
+        _ if crate::tokens::is_pair(&word.word) => UNSEEN_PAIR,
+        _ => 1.0,
+    }
+}

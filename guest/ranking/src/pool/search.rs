@@ -1,0 +1,230 @@
+//! One search, from the query to the answer.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::rc::Rc;
+
+use super::lexical::Lexical;
+use super::signals::Signals;
+use super::{Pool, Sittings, external};
+use crate::answer::{Found, Hit, Parts, Query, Verdict};
+use crate::dates::Asked;
+use crate::recipe::{DOUBT_BELOW, NOTHING_BELOW, Recipe};
+use crate::scan::{self, Probe};
+use crate::table::{self, DIMENSIONS};
+use crate::tokens::{Class, QueryWord};
+
+/// Without a word in common, with no neighbour that has one, and less like the query than this, a document is no hit. The
+/// built-in embedding finds a cosine of .34 between things that have nothing to do with each other.
+const LEAST_COSINE: f32 = 0.35;
+
+impl Pool {
+    /// The `k` best documents among those that `admits` lets pass, best first.
+    ///
+    /// What a word is worth, and how signals compare, is decided by all documents, so that a filter changes who is in the
+    /// answer and not in which order. The verdict is about those that may pass.
+    ///
+    /// No text is an error. A vector that can't be compared (another number of dimensions, no direction, an embedder that
+    /// nothing was given by) leaves the dense part out.
+    pub fn search(
+        &self,
+        query: &Query<'_>,
+        recipe: &Recipe,
+        k: usize,
+        admits: impl Fn(u32) -> bool,
+    ) -> Found {
+        let sittings = self.sittings();
+        let mut words = self.analyzer.query_words(query.text);
+        let corrections = if recipe.typos {
+            self.correct(&mut words)
+        } else {
+            Vec::new()
+        };
+        let names_a_day = recipe.date != 0.0 && Asked::of(query.text).is_some();
+        let lexical = self.lexical(&words, recipe, names_a_day);
+        let cosines = self.cosines(query, recipe, &words, &lexical, &sittings);
+        let coverage = self.best_coverage(&lexical, &sittings, &admits);
+        let verdict = verdict(coverage, query.vector.is_some());
+        let mut found = Found {
+            hits: Vec::new(),
+            verdict,
+            coverage,
+            corrections,
+        };
+        if recipe.cut_nothing && verdict == Verdict::Nothing {
+            return found;
+        }
+        let has_own = |slot: u32| {
+            let at = slot as usize;
+            let like = |cosine: &f32| query.vector.is_some() || *cosine >= LEAST_COSINE;
+            lexical.scores[at] > 0.0
+                || lexical.soft.get(at).is_some_and(|&soft| soft > 0.0)
+                || cosines.get(at).is_some_and(like)
+        };
+        let evident: Vec<bool> = if recipe.cut_nothing {
+            (0..self.columns.len() as u32).map(has_own).collect()
+        } else {
+            Vec::new()
+        };
+        let text = with_corrections(query.text, &found.corrections);
+        let signals = Signals::new(self, &sittings, recipe, &text, &lexical, cosines);
+        let is_hit = |slot: u32, parts: &Parts| {
+            evident.get(slot as usize).is_none_or(|&own| own)
+                || parts.neighbours > 0.0
+                || parts.date > 0.0
+        };
+        found.hits = self.best(&sittings, &signals, k, is_hit, &admits);
+        found
+    }
+
+    /// What all documents together say, derived again after a change.
+    pub(super) fn sittings(&self) -> Rc<Sittings> {
+        let mut cell = self.sittings.borrow_mut();
+        Rc::clone(cell.get_or_insert_with(|| Rc::new(Sittings::of(self))))
+    }
+
+    /// The cosine of each slot with the query; empty when the dense part plays no role.
+    fn cosines(
+        &self,
+        query: &Query<'_>,
+        recipe: &Recipe,
+        words: &[QueryWord],
+        lexical: &Lexical,
+        sittings: &Sittings,
+    ) -> Vec<f32> {
+        if recipe.dense == 0.0 {
+            return Vec::new();
+        }
+        if let Some((embedder, vector)) = query.vector {
+            let space = self
+                .externals
+                .iter()
+                .find(|space| space.name() == embedder)
+                .filter(|space| space.dimensions() == vector.dimensions());
+            let probe = external::probe(vector);
+            return space.zip(probe).map_or_else(Vec::new, |(space, probe)| {
+                let mut cosines = space.cosines(&probe, &self.base, self.columns.len());
+                external::fill_unknown(&mut cosines, &sittings.order);
+                cosines
+            });
+        }
+        let mut sum = [0.0; DIMENSIONS];
+        if recipe.query_idf {
+            for (word, &idf) in words.iter().zip(&lexical.idf) {
+                if word.class != Class::Extra {
+                    table::add(&word.word, idf, &mut sum);
+                }
+            }
+        } else {
+            table::add(query.text, 1.0, &mut sum);
+        }
+        let Some(probe) = Probe::new(&sum) else {
+            return Vec::new();
+        };
+        let (first, rest) = self.columns.inverses.split_at(self.base.documents());
+        let mut cosines = Vec::new();
+        let mut tail = Vec::new();
+        probe.cosines(scan::signed(self.base.rows()), first, &mut cosines);
+        probe.cosines(self.tail.rows(), rest, &mut tail);
+        cosines.append(&mut tail);
+        cosines
+    }
+
+    /// How much of the query the best document says that may be a hit.
+    fn best_coverage(
+        &self,
+        lexical: &Lexical,
+        sittings: &Sittings,
+        admits: &impl Fn(u32) -> bool,
+    ) -> f32 {
+        let mut best = 0.0;
+        for &slot in &sittings.order {
+            let coverage = lexical.coverage[slot as usize];
+            if coverage > best && admits(self.columns.doc(slot)) {
+                best = coverage;
+            }
+        }
+        best
+    }
+
+    fn best(
+        &self,
+        sittings: &Sittings,
+        signals: &Signals<'_>,
+        k: usize,
+        is_hit: impl Fn(u32, &Parts) -> bool,
+        admits: &impl Fn(u32) -> bool,
+    ) -> Vec<Hit> {
+        // The worst of the best so far lies on top.
+        let mut best: BinaryHeap<Reverse<Ranked>> = BinaryHeap::new();
+        for &slot in &sittings.order {
+            let parts = signals.parts(slot);
+            let ranked = Ranked(Hit {
+                doc: self.columns.doc(slot),
+                score: parts.sum(),
+                parts,
+            });
+            let full = best.len() >= k;
+            if full && best.peek().is_none_or(|worst| ranked <= worst.0) {
+                continue;
+            }
+            if ranked.0.score <= 0.0 || !is_hit(slot, &parts) || !admits(ranked.0.doc) {
+                continue;
+            }
+            if full {
+                best.pop();
+            }
+            best.push(Reverse(ranked));
+        }
+        let sorted = best.into_sorted_vec();
+        sorted.into_iter().map(|Reverse(ranked)| ranked.0).collect()
+    }
+}
+
+/// A hit, ordered by its score and then by its number: the newer of equals is the greater.
+struct Ranked(Hit);
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0
+            .score
+            .total_cmp(&other.0.score)
+            .then(self.0.doc.cmp(&other.0.doc))
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ranked {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Ranked {}
+
+/// What coverage says. A model that understands more than words may find what shares none with the query, and no floor is
+/// known for its cosines, so with one nothing is ruled out.
+fn verdict(coverage: f32, has_vector: bool) -> Verdict {
+    if coverage >= DOUBT_BELOW {
+        Verdict::Found
+    } else if coverage >= NOTHING_BELOW || has_vector {
+        Verdict::LowConfidence
+    } else {
+        Verdict::Nothing
+    }
+}
+
+/// The query with what was meant behind it, for signals that look at names.
+fn with_corrections(query: &str, corrections: &[(String, String)]) -> String {
+    let mut text = query.to_owned();
+    for (_, meant) in corrections {
+        text.push(' ');
+        text.push_str(meant);
+    }
+    text
+}

@@ -1,0 +1,478 @@
+//! What a pool finds, and that its history does not show.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::answer::{Found, Query, Verdict};
+use crate::recipe::Recipe;
+use proptest::prelude::*;
+
+fn pool(texts: &[&str]) -> Pool {
+    let mut pool = Pool::default();
+    for (doc, text) in texts.iter().enumerate() {
+        pool.insert(doc as u32, &(*text).into());
+    }
+    pool
+}
+
+fn search(pool: &Pool, query: &str, recipe: &Recipe) -> Found {
+    pool.search(&query.into(), recipe, 5, |_| true)
+}
+
+fn docs(found: &Found) -> Vec<u32> {
+    found.hits.iter().map(|hit| hit.doc).collect()
+}
+
+#[test]
+fn what_shares_nothing_with_the_query_is_no_hit() {
+    let pool = pool(&["the StarcallOS demo is on June 20", "I prefer dark mode"]);
+    let kangaroo = search(&pool, "kangaroo", &Recipe::FULL);
+    assert_eq!(
+        (docs(&kangaroo), kangaroo.verdict),
+        (vec![], Verdict::Nothing)
+    );
+    let demo = search(&pool, "demo", &Recipe::FULL);
+    assert_eq!((docs(&demo), demo.verdict), (vec![0], Verdict::Found));
+}
+
+#[test]
+fn an_empty_pool_finds_nothing() {
+    for query in ["", "word", "?!", "the"] {
+        for recipe in [Recipe::LEXICAL, Recipe::DENSE, Recipe::FULL] {
+            let found = search(&Pool::default(), query, &recipe);
+            assert_eq!((docs(&found), found.verdict), (vec![], Verdict::Nothing));
+        }
+    }
+}
+
+#[test]
+fn the_lexical_part_is_bm25() {
+    let texts = ["red red car", "blue car", "green house far away"];
+    let pool = pool(&texts);
+    let mut index = crate::bm25::Index::new(crate::bm25::Bm25Params::MEMORIES);
+    for (doc, text) in texts.iter().enumerate() {
+        index.insert(doc as u32, text);
+    }
+    for query in ["red", "car", "red car", "houses"] {
+        let expected: Vec<u32> = index
+            .search(query, 5, |_| true)
+            .iter()
+            .map(|hit| hit.doc)
+            .collect();
+        assert_eq!(
+            docs(&search(&pool, query, &Recipe::LEXICAL)),
+            expected,
+            "{query}"
+        );
+    }
+}
+
+#[test]
+fn a_like_word_counts_when_the_word_itself_is_missing() {
+    let pool = pool(&[
+        "my dog is brown",
+        "the meeting is on monday",
+        "the tax form is blue",
+    ]);
+    let soft = Recipe {
+        soft: 0.5,
+        ..Recipe::LEXICAL
+    };
+    assert_eq!(docs(&search(&pool, "puppy", &Recipe::LEXICAL)), [0_u32; 0]);
+    assert_eq!(docs(&search(&pool, "puppy", &soft)), [0]);
+}
+
+#[test]
+fn a_mistyped_word_is_taken_for_the_nearest() {
+    let pool = pool(&[
+        "the kubernetes cluster",
+        "a gardener with roses",
+        "plain words",
+    ]);
+    let found = search(&pool, "kuberntes", &Recipe::FULL);
+    assert_eq!(docs(&found), [0]);
+    assert_eq!(
+        found.corrections,
+        [("kuberntes".to_owned(), "kubernetes".to_owned())]
+    );
+    let right = search(&pool, "garden", &Recipe::FULL);
+    assert_eq!(
+        right.corrections,
+        [],
+        "a word that English knows is not corrected"
+    );
+}
+
+#[test]
+fn a_removed_word_is_no_correction() {
+    let mut pool = pool(&["the kubernetes cluster", "plain words"]);
+    pool.compact();
+    pool.remove(0);
+    assert_eq!(search(&pool, "kuberntes", &Recipe::FULL).corrections, []);
+}
+
+#[test]
+fn extra_words_match_and_add_no_length() {
+    let mut pool = pool(&["plain words", "plain words"]);
+    pool.insert(
+        2,
+        &Document {
+            text: "plain words",
+            extra: "work urgent",
+            ..Document::default()
+        },
+    );
+    assert_eq!(docs(&search(&pool, "urgent", &Recipe::FULL)), [2]);
+    let hits = search(&pool, "plain", &Recipe::LEXICAL).hits;
+    assert!(
+        hits.iter().all(|hit| hit.score == hits[0].score),
+        "{hits:?}"
+    );
+}
+
+/// What is talked about, and an answer that doesn't name it.
+const TOPICS: [(&str, &str); 13] = [
+    ("guitar", "six strings and a loud amplifier"),
+    ("kitchen", "new oven, sink and cupboards"),
+    ("voyage", "we sailed by ship across the ocean"),
+    ("exam", "I passed with the best grade in class"),
+    ("garden", "roses and tulips in every bed"),
+    ("novel", "a story of four hundred pages"),
+    ("bicycle", "two wheels and strong brakes"),
+    ("painting", "oil on canvas in bright colours"),
+    ("marathon", "I ran for four hours"),
+    ("concert", "the orchestra played a symphony"),
+    ("recipe", "flour, butter and sugar"),
+    ("camera", "the lens takes sharp pictures"),
+    ("island", "beaches and palm trees"),
+];
+
+/// A conversation: answers follow their questions.
+fn talk() -> Pool {
+    let mut pool = Pool::default();
+    for (session, (topic, detail)) in TOPICS.iter().enumerate() {
+        let lines = [
+            format!("Ann: tell me about the {topic}"),
+            format!("Bob: the {topic} was a joy"),
+            format!("Bob: {detail}"),
+        ];
+        for (line, text) in lines.iter().enumerate() {
+            let name = format!("s{session}");
+            let document = Document {
+                text,
+                extra: "",
+                session: Some(&name),
+                created: Some(1_688_731_200 + 86_400 * session as i64 + line as i64),
+            };
+            pool.insert((3 * session + line) as u32, &document);
+        }
+    }
+    pool
+}
+
+#[test]
+fn what_was_saved_beside_a_hit_is_found_with_it() {
+    let pool = talk();
+    let found = pool.search(&"voyage".into(), &Recipe::FULL, 50, |_| true);
+    let answer = found.hits.iter().find(|hit| hit.doc == 8);
+    let parts = answer.expect("the line after").parts;
+    assert!(parts.neighbours > 0.0 && parts.sitting > 0.0, "{parts:?}");
+    let alone = Recipe {
+        smoothing: crate::recipe::Smoothing::OFF,
+        ..Recipe::FULL
+    };
+    let found = pool.search(&"voyage".into(), &alone, 50, |_| true);
+    let mut lone = found.hits.iter().map(|hit| hit.parts);
+    assert!(lone.all(|parts| parts.neighbours == 0.0 && parts.sitting == 0.0));
+}
+
+#[test]
+fn neighbours_mean_nothing_in_a_store_without_order() {
+    let mut pool = Pool::default();
+    let mut random = 1_u64;
+    for doc in 0..400 {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        let (text, _) = TOPICS[(random >> 33) as usize % TOPICS.len()];
+        pool.insert(
+            doc,
+            &Document {
+                text,
+                session: Some("one"),
+                ..Document::default()
+            },
+        );
+    }
+    assert!(pool.sittings().gate < 0.5, "{}", pool.sittings().gate);
+    assert!(talk().sittings().gate > 0.9, "{}", talk().sittings().gate);
+}
+
+#[test]
+fn a_long_gap_ends_a_sitting() {
+    let mut pool = Pool::default();
+    for (doc, created) in [0, 60, 120, 120 + 5 * 3600].into_iter().enumerate() {
+        let document = Document {
+            text: "x",
+            session: Some("one"),
+            created: Some(created),
+            extra: "",
+        };
+        pool.insert(doc as u32, &document);
+    }
+    let sittings = pool.sittings();
+    assert_eq!(sittings.each().collect::<Vec<_>>(), [&[0, 1, 2][..], &[3]]);
+}
+
+#[test]
+fn who_speaks_and_when_decide_between_equals() {
+    let pool = talk();
+    let named = search(&pool, "what did Bob say of the novel", &Recipe::FULL);
+    assert_eq!(named.hits[0].doc, 16);
+    assert!(named.hits[0].parts.label > 0.0, "{:?}", named.hits[0]);
+    let dated = search(&pool, "Bob's joy on July 9", &Recipe::FULL);
+    assert_eq!(dated.hits[0].doc, 7);
+    assert!(dated.hits[0].parts.date > 0.0, "{:?}", dated.hits[0]);
+}
+
+#[test]
+fn the_parts_add_up_to_the_score() {
+    for hit in search(&talk(), "when was the garden in July?", &Recipe::FULL).hits {
+        assert!((hit.parts.sum() - hit.score).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn a_filter_changes_who_is_found_and_not_the_order() {
+    let pool = talk();
+    let odd = pool.search(&"joy".into(), &Recipe::FULL, 50, |doc| doc % 2 == 1);
+    let all = pool.search(&"joy".into(), &Recipe::FULL, 50, |_| true);
+    let expected: Vec<u32> = docs(&all).into_iter().filter(|doc| doc % 2 == 1).collect();
+    assert_eq!(docs(&odd), expected);
+    let none = pool.search(&"joy".into(), &Recipe::FULL, 50, |_| false);
+    assert_eq!((docs(&none), none.verdict), (vec![], Verdict::Nothing));
+    assert_eq!(
+        docs(&pool.search(&"joy".into(), &Recipe::FULL, 0, |_| true)),
+        [0_u32; 0]
+    );
+}
+
+#[test]
+fn given_vectors_take_the_place_of_the_built_in_ones() {
+    let mut pool = pool(&["alpha", "beta", "gamma"]);
+    pool.set_vector(0, "mine", Vector::F32(&[1.0, 0.0, 0.0]))
+        .unwrap();
+    pool.set_vector(1, "mine", Vector::I8(&[0, 5, 0])).unwrap();
+    assert_eq!(pool.without_vector("mine"), [2]);
+    let query = Query {
+        text: "zeta",
+        vector: Some(("mine", Vector::F32(&[0.1, 1.0, 0.0]))),
+    };
+    for pool in [&pool, &Pool::decode(pool.encode()).unwrap()] {
+        let found = pool.search(&query, &Recipe::FULL, 1, |_| true);
+        assert_eq!(
+            (docs(&found), found.verdict),
+            (vec![1], Verdict::LowConfidence)
+        );
+        assert_eq!(pool.without_vector("mine"), [2]);
+    }
+    pool.insert(1, &"beta again".into());
+    assert_eq!(pool.without_vector("mine"), [1, 2]);
+    assert!(pool.forget_vectors("mine"));
+    assert!(!pool.forget_vectors("mine"));
+}
+
+#[test]
+fn a_vector_that_does_not_fit_is_refused_by_name() {
+    let mut pool = pool(&["alpha"]);
+    pool.set_vector(0, "mine", Vector::F32(&[1.0, 2.0]))
+        .unwrap();
+    for (doc, vector, message) in [
+        (7, Vector::F32(&[1.0, 2.0]), "no document has the number 7"),
+        (
+            0,
+            Vector::F32(&[1.0]),
+            "the vector has 1 dimensions, those of \"mine\" have 2",
+        ),
+        (
+            0,
+            Vector::I8(&[]),
+            "the vector has 0 dimensions, not 1 to 8192",
+        ),
+        (
+            0,
+            Vector::F32(&[f32::NAN, 1.0]),
+            "the vector has no direction: it is zero, or a component is no finite number",
+        ),
+    ] {
+        let error = pool.set_vector(doc, "mine", vector).unwrap_err();
+        assert_eq!(error.to_string(), message);
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Made {
+    text: String,
+    extra: String,
+    session: Option<String>,
+    created: Option<i64>,
+    vector: Option<[i8; 3]>,
+}
+
+fn made() -> impl Strategy<Value = Made> {
+    (
+        "((Ann|Bob): )?[a-d]{1,3}( (running|runs|dog|puppy|yesterday|[a-d]{1,2}|c\\+\\+|東京都)){0,6}\\??",
+        "[a-c ]{0,4}",
+        prop::option::of("[xy]"),
+        prop::option::of(1_688_000_000_i64..1_688_100_000),
+        prop::option::of([-9_i8..9, 1..9, -9..9]),
+    )
+        .prop_map(|(text, extra, session, created, vector)| Made { text, extra, session, created, vector })
+}
+
+fn put(pool: &mut Pool, doc: u32, made: &Made) {
+    let document = Document {
+        text: &made.text,
+        extra: &made.extra,
+        session: made.session.as_deref(),
+        created: made.created,
+    };
+    pool.insert(doc, &document);
+    if let Some(vector) = &made.vector {
+        pool.set_vector(doc, "mine", Vector::I8(vector)).unwrap();
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Put(u32, Made),
+    Remove(u32),
+    Reload,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => (0_u32..60, made()).prop_map(|(doc, made)| Step::Put(doc, made)),
+        3 => (0_u32..60).prop_map(Step::Remove),
+        1 => Just(Step::Reload),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// Whatever was inserted, replaced, removed and reloaded before, a pool answers as one that was built afresh, and has
+    /// the same snapshot.
+    #[test]
+    fn history_does_not_matter(
+        steps in prop::collection::vec(step(), 0..120),
+        query in "(Ann |when |July )?(running|dogs|bobb|[a-d]{1,3}|東京)( [a-d]{1,2})?",
+    ) {
+        let mut pool = Pool::default();
+        let mut model = BTreeMap::new();
+        for step in steps {
+            match step {
+                Step::Put(doc, made) => {
+                    put(&mut pool, doc, &made);
+                    model.insert(doc, made);
+                }
+                Step::Remove(doc) => prop_assert_eq!(pool.remove(doc), model.remove(&doc).is_some()),
+                Step::Reload => pool = Pool::decode(pool.encode()).unwrap(),
+            }
+        }
+        let mut fresh = Pool::default();
+        for (doc, made) in &model {
+            put(&mut fresh, *doc, made);
+        }
+        prop_assert_eq!(pool.len(), model.len());
+        let given = Query { text: &query, vector: Some(("mine", Vector::F32(&[0.3, 1.0, -0.2]))) };
+        for recipe in [Recipe::LEXICAL, Recipe::HYBRID, Recipe::FULL] {
+            for query in [Query::from(query.as_str()), given] {
+                prop_assert_eq!(
+                    pool.search(&query, &recipe, 20, |_| true),
+                    fresh.search(&query, &recipe, 20, |_| true)
+                );
+            }
+        }
+        prop_assert!(pool.encode() == fresh.encode(), "snapshots differ");
+    }
+
+    #[test]
+    fn no_text_panics(text in any::<String>(), query in any::<String>(), label in any::<String>()) {
+        let mut pool = Pool::default();
+        for (doc, text) in [&text, &query, &format!("{label}: {text}")].into_iter().enumerate() {
+            let document = Document { text, extra: &label, session: Some(&label), created: Some(doc as i64) };
+            pool.insert(doc as u32, &document);
+        }
+        for recipe in [Recipe::LEXICAL, Recipe::DENSE, Recipe::FULL] {
+            search(&pool, &query, &recipe);
+        }
+        let loaded = Pool::decode(pool.encode()).unwrap();
+        prop_assert_eq!(search(&pool, &query, &Recipe::FULL), search(&loaded, &query, &Recipe::FULL));
+    }
+
+    /// A changed byte gives an error or wrong answers, and neither a panic nor an endless loop.
+    #[test]
+    fn a_damaged_snapshot_does_no_harm(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        cut in prop::option::weighted(0.2, any::<prop::sample::Index>()),
+    ) {
+        let mut pool = talk();
+        pool.set_vector(3, "mine", Vector::I8(&[1, 2, 3])).unwrap();
+        let mut bytes = pool.encode();
+        // Most of a snapshot are vectors; offsets are where damage can do harm.
+        let vectors = 4_000;
+        for (index, byte) in changes {
+            let at = index.index(bytes.len().min(2 * vectors));
+            let end = bytes.len() - 1;
+            bytes[if at < vectors { at } else { end - (at - vectors) }] = byte;
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        if let Ok(mut loaded) = Pool::decode(bytes) {
+            for query in ["voyage", "Bob puppies", "voyagge in July"] {
+                search(&loaded, query, &Recipe::FULL);
+            }
+            let given = Query { text: "x", vector: Some(("mine", Vector::I8(&[1, 2, 3]))) };
+            loaded.search(&given, &Recipe::FULL, 5, |_| true);
+            loaded.insert(3, &"new".into());
+            loaded.remove(5);
+            loaded.encode();
+        }
+    }
+}
+
+#[test]
+fn what_is_no_snapshot_says_so() {
+    let snapshot = pool(&["alpha"]).encode();
+    let error = |bytes: &[u8]| {
+        Pool::decode(bytes.to_vec())
+            .err()
+            .map(|error| error.to_string())
+    };
+    assert_eq!(
+        error(b""),
+        Some("the bytes are no snapshot of an index".to_owned())
+    );
+    let mut newer = snapshot.clone();
+    newer[8] = 9;
+    assert_eq!(
+        error(&newer),
+        Some("the snapshot has format 9, not 1".to_owned())
+    );
+    for end in 16..snapshot.len() {
+        assert!(
+            error(&snapshot[..end]).is_some(),
+            "{end} of {} bytes",
+            snapshot.len()
+        );
+    }
+    let mut longer = snapshot.clone();
+    longer.push(0);
+    assert_eq!(
+        error(&longer),
+        Some("the snapshot is damaged: head".to_owned())
+    );
+    assert_eq!(error(&snapshot), None);
+}
