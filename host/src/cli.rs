@@ -7,10 +7,12 @@ mod serve;
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
 use self::options::Options;
+use crate::stderr::Stderr;
 
 /// Private, durable memory for AI apps, over the Model Context Protocol (MCP).
 ///
@@ -46,6 +48,9 @@ Examples:
   personal-memory --component other.wasm --dir docs=/home/me/docs:ro
       Serve another component, which may read one directory and nothing else.";
 
+/// How long the end of the process waits for whoever reads standard error.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
 /// Runs the program.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -55,6 +60,7 @@ pub fn main() -> ExitCode {
         None if cli.list_tools => list_tools::run(&cli.options),
         None => serve::run(&cli.options),
     };
+    Stderr::flush_within(LAST_WORDS);
     match result {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever was reading has seen enough.

@@ -17,7 +17,7 @@ use crate::version::Version;
 pub use self::lists::implementation;
 pub use self::params::{
     Params, client, client_capabilities, completion, declaration, log_level, log_level_name, page,
-    prompt_get, resource_read, tool_call,
+    prompt_get, resource_read, tool_call, uri,
 };
 
 /// An outcome as the members of a JSON-RPC result.
@@ -55,6 +55,8 @@ pub fn outcome(outcome: Outcome, version: Version) -> Result<Converted, Unusable
             (content::prompt_result(&result, version)?, None)
         }
         Outcome::Suggestions(suggestions) => (lists::suggestions(suggestions), None),
+        // Nobody's result: the protocol acts on it.
+        Outcome::CanSubscribe(_) => (Map::new(), None),
         Outcome::Tool(tools::ToolOutcome::Needs(pending))
         | Outcome::Read(resources::ReadOutcome::Needs(pending))
         | Outcome::Prompt(prompts::PromptOutcome::Needs(pending)) => {

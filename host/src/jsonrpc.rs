@@ -8,7 +8,7 @@ mod parse;
 use std::collections::HashMap;
 
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 pub use self::id::Id;
@@ -125,15 +125,15 @@ pub struct Response {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<Option<Id>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<Value>,
+    result: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<RpcError>,
 }
 
 impl Response {
     /// The answer to a request.
-    pub fn new(id: Id, outcome: Result<Value, RpcError>) -> Response {
-        let (result, error) = match outcome {
+    pub fn new(id: Id, outcome: Result<impl Serialize, RpcError>) -> Response {
+        let (result, error) = match outcome.and_then(|result| written(&result)) {
             Ok(result) => (Some(result), None),
             Err(error) => (None, Some(error)),
         };
@@ -162,18 +162,47 @@ impl Response {
 pub struct OutgoingNotification {
     jsonrpc: &'static str,
     method: &'static str,
-    params: Value,
+    params: Box<RawValue>,
 }
 
 impl OutgoingNotification {
     /// A notification with parameters.
-    pub fn new(method: &'static str, params: Value) -> OutgoingNotification {
-        OutgoingNotification {
+    ///
+    /// # Errors
+    ///
+    /// They can't be written as JSON.
+    pub fn new(
+        method: &'static str,
+        params: impl Serialize,
+    ) -> Result<OutgoingNotification, RpcError> {
+        Ok(OutgoingNotification {
             jsonrpc: "2.0",
             method,
-            params,
-        }
+            params: written(&params)?,
+        })
     }
+}
+
+/// Written at once, and not by way of a [`Value`], which has no place for the integers that an [`Id`] may be.
+fn written(value: &impl Serialize) -> Result<Box<RawValue>, RpcError> {
+    to_raw_value(value).map_err(|error| {
+        RpcError::new(
+            INTERNAL_ERROR,
+            format!("the message can't be written: {error}"),
+        )
+    })
+}
+
+/// Anything that we send.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Outgoing {
+    /// The answer to a request.
+    Response(Response),
+    /// The answers to a batch. Never empty: a batch of notifications has no answer at all.
+    Batch(Vec<Response>),
+    /// Not answered.
+    Notification(OutgoingNotification),
 }
 
 /// Enough of a value to recognise it by.

@@ -6,6 +6,7 @@
 //!
 //! - [`cli`]: the command line.
 //! - [`transport`]: bytes in, bytes out: lines of standard input and output.
+//! - [`worker`]: the thread that owns the component, and what waits for it.
 //! - [`jsonrpc`]: the envelope; knows no method names.
 //! - [`protocol`]: eras, lifecycle and methods of the Model Context Protocol; where failures become error responses.
 //! - [`version`]: the protocol's revisions and what each of them knows.
@@ -13,10 +14,14 @@
 //! - [`store_lock`]: keeps processes that share a store out of each other's way.
 //! - [`sandbox`]: runs the component under its limits; the only room that names wasmtime.
 //!
+//! Beside them: [`stderr`], where everything is said that is no message, and [`signals`].
+//!
 //! The host knows nothing of memories. It serves whatever component exports the contract's interfaces.
 
 pub mod cli;
 pub mod transport;
+
+pub mod worker;
 
 pub mod jsonrpc;
 
@@ -29,5 +34,9 @@ pub mod convert;
 pub mod store_lock;
 
 pub mod sandbox;
+
+pub mod stderr;
+
+pub mod signals;
 
 mod engine_config;

@@ -11,8 +11,14 @@ mod error;
 mod lifecycle;
 mod methods;
 mod notify;
+mod outbox;
+mod pending;
 mod scope;
 mod session;
+mod subscriptions;
+mod wants;
 
-pub use self::notify::Outbox;
-pub use self::session::{PendingCall, Session, Step};
+pub use self::outbox::Outbox;
+pub use self::pending::PendingCall;
+pub use self::session::{Session, Step};
+pub use self::subscriptions::{Interest, Subscriptions};

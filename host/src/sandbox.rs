@@ -8,6 +8,7 @@
 pub mod bindings;
 mod call;
 mod code;
+mod entry;
 mod grant;
 mod guest;
 mod instance;
@@ -17,23 +18,22 @@ mod ticker;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
 use serde_json::{Value, json};
 
+pub use self::bindings::exports::personal_memory::mcp::changes::{ChangeSet, Lists};
 use self::bindings::exports::personal_memory::mcp::server::Description;
-use self::bindings::personal_memory::mcp::types::{
-    Error as ComponentError, LogLevel, RequestContext,
-};
+use self::bindings::personal_memory::mcp::types::{Error as ComponentError, LogLevel};
 pub use self::call::{Abnormal, Call, CallError, Cancel, Outcome};
 use self::code::Loaded;
 pub use self::code::{Code, MEMORY, Origin};
+pub use self::entry::{Maintained, Seen};
 pub use self::grant::{BadGrant, Grant, STORE_GRANT};
 use self::instance::{Instance, Maker};
 pub use self::interfaces::Interfaces;
-use crate::store_lock::{LockError, PATIENCE, StoreLock};
+use crate::store_lock::{LockError, StoreLock};
 
 /// The longest that a call may take. Interactive work is over in milliseconds; clients give up after 60 seconds.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -86,6 +86,8 @@ pub struct Profile {
     pub description: Description,
     /// What it exports and imports.
     pub interfaces: Interfaces,
+    /// `changes.can-change`
+    pub changing_lists: Lists,
 }
 
 /// A component with its limits, and the instance that serves calls. One call at a time.
@@ -116,11 +118,12 @@ impl Sandbox {
         let maker = Maker::new(engine, &component, config)?;
         // Opened before the instance opens the directory: so a replacement after that is noticed.
         let lock = store.map(|directory| StoreLock::new(&directory));
-        let (instance, description) = maker.make()?;
-        let lock = lock.filter(|_| description.keeps_store);
+        let (instance, introduction) = maker.make()?;
+        let lock = lock.filter(|_| introduction.description.keeps_store);
         let profile = Profile {
-            description,
+            description: introduction.description,
             interfaces: maker.interfaces(),
+            changing_lists: introduction.changing_lists,
         };
         Ok(Sandbox {
             maker,
@@ -145,33 +148,6 @@ impl Sandbox {
     pub fn origin(&self) -> Origin {
         self.origin
     }
-
-    /// Makes one call. Blocks until it returned, its deadline passed, it was cancelled or it broke; before that, until no
-    /// other process uses the store.
-    pub fn call(
-        &mut self,
-        context: &RequestContext,
-        call: &Call,
-        cancel: &Cancel,
-        notifier: Option<Arc<dyn Notifier>>,
-    ) -> Result<Outcome, CallError> {
-        // Held to the end, also of what a broken call leaves under way (for a while: see `instance::Driver`).
-        let held = match &mut self.lock {
-            Some(lock) if call.uses_store() => lock.acquire(PATIENCE, || cancel.is_cancelled())?,
-            _ => None,
-        };
-        if held.as_ref().is_some_and(|held| held.replaced) {
-            // It has the old directory open.
-            self.instance = None;
-        }
-        let instance = match self.instance.take() {
-            Some(instance) => instance,
-            None => self.maker.make().map_err(broken_start)?.0,
-        };
-        let (answer, instance) = self.maker.call(instance, context, call, cancel, notifier);
-        self.instance = instance;
-        answer
-    }
 }
 
 impl SandboxConfig {
@@ -192,11 +168,6 @@ impl SandboxConfig {
     }
 }
 
-fn broken_start(error: anyhow::Error) -> CallError {
-    tracing::error!("the component could not be started: {error:#}");
-    CallError::Abnormal(Abnormal::Start)
-}
-
 impl From<ComponentError> for CallError {
     fn from(error: ComponentError) -> CallError {
         CallError::Refused(error)
@@ -207,6 +178,7 @@ impl From<LockError> for CallError {
     fn from(error: LockError) -> CallError {
         match error {
             LockError::Abandoned => CallError::Abnormal(Abnormal::Cancelled),
+            LockError::Busy { .. } => CallError::Busy(error.to_string()),
             error => CallError::Unavailable(error.to_string()),
         }
     }

@@ -2,4 +2,5 @@
 //! order and sends what comes back. It knows no method.
 
 mod lines;
+mod output;
 pub mod stdio;

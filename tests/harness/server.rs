@@ -12,6 +12,9 @@ use tempfile::TempDir;
 
 use super::{PATIENCE, PROGRAM, request, shared_cache};
 
+/// What a server says when memories came or went.
+pub(crate) const LIST_CHANGED: &str = "notifications/resources/list_changed";
+
 /// A server that is not started yet.
 #[must_use]
 pub(crate) struct Builder {
@@ -188,12 +191,16 @@ impl Server {
             .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&line)))
     }
 
-    /// Makes a request; the next message must be its response.
+    /// Makes a request; the next message must be its response, but for a word that lists changed, which may come at any
+    /// time.
     pub(crate) fn request(&mut self, method: &str, params: &Value) -> Value {
         self.next_id += 1;
         let id = self.next_id;
         self.send(&request(id, method, params));
-        let response = self.read();
+        let mut response = self.read();
+        while response["method"] == LIST_CHANGED {
+            response = self.read();
+        }
         assert_eq!(response["id"], id, "{response}");
         response
     }

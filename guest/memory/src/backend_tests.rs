@@ -1,14 +1,20 @@
 //! Saving, finding and ranking.
 
+use ranking::bm25::Hit;
+
+use super::search::{keep_contenders, lift};
 use super::*;
-use crate::config::{DEFAULT_K, Kind, TOUCH_INTERVAL_SECONDS};
-use crate::store::fake::{FakeDisk, Faults, at};
+use crate::config::{
+    DEFAULT_K, IMPORTANCE_WEIGHT, Kind, MAX_TAGS, RECENCY_WEIGHT, TOUCH_INTERVAL_SECONDS,
+};
+use crate::security::{SaveArgs, SearchArgs};
+use crate::store::fake::{FakeDisk, Faults, at, random_ids};
 use crate::store::journal::JOURNAL;
 
 const HOUR: i64 = 3600;
 
 fn backend_on(disk: &FakeDisk) -> MemoryBackend {
-    MemoryBackend::new(Box::new(disk.clone()), Box::new(|| [1; 16]))
+    MemoryBackend::new(Box::new(disk.clone()), random_ids())
 }
 
 fn save_args(text: &str) -> SaveArgs {
@@ -17,6 +23,14 @@ fn save_args(text: &str) -> SaveArgs {
         kind: Kind::Episodic,
         importance: None,
         tags: vec![],
+    }
+}
+
+fn saved(id: u64, created: bool) -> Saved {
+    Saved {
+        id,
+        created,
+        merged: Merge::default(),
     }
 }
 
@@ -206,25 +220,16 @@ fn saving_again_is_the_memory_that_is_there() {
     let mut backend = backend_on(&disk);
     assert_eq!(
         backend.save(&save_args("a"), &at(0)).unwrap(),
-        Saved {
-            id: 0,
-            created: true
-        }
+        saved(0, true)
     );
     let before = disk.bytes(JOURNAL);
     assert_eq!(
         backend.save(&save_args("a"), &at(9)).unwrap(),
-        Saved {
-            id: 0,
-            created: false
-        }
+        saved(0, false)
     );
     assert_eq!(
         backend_on(&disk).save(&save_args("a"), &at(9)).unwrap(),
-        Saved {
-            id: 0,
-            created: false
-        }
+        saved(0, false)
     );
     assert_eq!(disk.bytes(JOURNAL), before, "nothing new, nothing written");
     let other_kind = SaveArgs {
@@ -341,7 +346,7 @@ fn what_another_process_saves_is_found() {
     save(&mut ours, "tea", 5.0, 0);
     save(&mut theirs, "more tea", 5.0, 0);
     assert_eq!(find(&mut ours, "more", 0), [1]);
-    assert_eq!(theirs.all_entries().unwrap().count(), 2);
+    assert_eq!(theirs.entries().unwrap().count(), 2);
 }
 
 #[test]
@@ -349,6 +354,6 @@ fn a_clock_before_the_memories_does_no_harm() {
     let mut backend = backend_on(&FakeDisk::default());
     save(&mut backend, "tea", 5.0, 1000 * HOUR);
     assert_eq!(find(&mut backend, "tea", -1_796_000_000), [0]);
-    let memory = backend.get(0).unwrap().unwrap();
+    let memory = backend.store.entries().get(0).unwrap();
     assert!((lift(memory, at(0).now()) - (RECENCY_WEIGHT + IMPORTANCE_WEIGHT / 2.0)).abs() < 1e-9);
 }

@@ -71,7 +71,7 @@ pub fn complete(
 fn tags(prefix: &str, backend: &mut MemoryBackend) -> Result<Suggestions, RequestError> {
     let prefix = prefix.trim_start().to_lowercase();
     let mut uses: HashMap<&str, usize> = HashMap::new();
-    for tag in backend.all_entries()?.flat_map(|memory| &memory.tags) {
+    for tag in backend.entries()?.flat_map(|entry| &entry.tags) {
         *uses.entry(tag).or_default() += 1;
     }
     let mut uses: Vec<(&str, usize)> = uses
@@ -86,9 +86,7 @@ fn tags(prefix: &str, backend: &mut MemoryBackend) -> Result<Suggestions, Reques
 
 /// Ids that begin so, newest first.
 fn ids(prefix: &str, backend: &mut MemoryBackend) -> Result<Suggestions, RequestError> {
-    let ids = backend
-        .all_entries()?
-        .map(|memory| format!("m{}", memory.id));
+    let ids = backend.entries()?.map(|entry| format!("m{}", entry.id));
     Ok(Suggestions::of(
         ids.filter(|id| id.starts_with(prefix)).collect(),
     ))

@@ -113,6 +113,13 @@ pub const PAGE_SIZE: usize = 100;
 /// The most suggestions in a completion, set by the protocol.
 pub const MAX_COMPLETIONS: usize = 100;
 
+/// The most memories in a batch of an import: it is acknowledged as a whole, and kept in memory until then.
+pub const MAX_IMPORT_BATCH: usize = 1000;
+/// The most memories on a page of an export; a higher wish is cut to it.
+pub const MAX_EXPORT_PAGE: usize = 1000;
+/// A page of an export takes no more once its texts have so many bytes.
+pub const MAX_EXPORT_BYTES: usize = 4 * 1024 * 1024;
+
 /// The most bytes in a reply's text, and in its structured form. Hosts reject a tool result at about 25,000 tokens and
 /// warn at 10,000; text that is dear to tokenize has a token every two or three bytes.
 pub const MAX_REPLY_BYTES: usize = 24 * 1024;

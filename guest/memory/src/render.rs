@@ -230,7 +230,6 @@ mod tests {
             session: None,
             modified_at: at,
             forgotten_at: None,
-            touched_on_disk: at,
         }
     }
 

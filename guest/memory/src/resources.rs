@@ -76,14 +76,13 @@ const CURSOR_VERSION: &str = "1.";
 /// A cursor that was not given out here; a store that can't be read.
 pub fn list(backend: &mut MemoryBackend, cursor: Option<&str>) -> Result<Page, RequestError> {
     let before = cursor.map(parse_cursor).transpose()?;
-    let mut entries = backend.entries_before(before)?.peekable();
-    let resources: Vec<&Memory> = entries.by_ref().take(PAGE_SIZE).collect();
-    let next_cursor = match resources.last() {
-        Some(last) if entries.peek().is_some() => Some(format!("{CURSOR_VERSION}m{}", last.id)),
+    let (memories, has_more) = backend.page(before, PAGE_SIZE)?;
+    let next_cursor = match memories.last() {
+        Some(last) if has_more => Some(format!("{CURSOR_VERSION}m{}", last.id)),
         _ => None,
     };
     Ok(Page {
-        resources: resources.into_iter().map(describe).collect(),
+        resources: memories.iter().map(describe).collect(),
         next_cursor,
     })
 }
@@ -132,7 +131,7 @@ pub fn read(
     let mut entry = Ok(String::new());
     let known = |id| match backend.get(id) {
         Ok(Some(memory)) => {
-            entry = Ok(memory.text.clone());
+            entry = Ok(memory.text);
             true
         }
         Ok(None) => false,

@@ -5,10 +5,12 @@
 //! understood is refused.
 
 mod args;
+mod entry;
 mod error;
 mod uri;
 
 pub use args::{SaveArgs, SearchArgs, check_query, validate_save_args, validate_search_args};
+pub use entry::{NewMemory, RawMemory, UpdateArgs, validate_new_memory, validate_update_args};
 pub use error::SecurityError;
 pub(crate) use uri::parse_id;
 pub use uri::{ResourceUri, validate_resource_uri};

@@ -20,7 +20,7 @@ fn a_failing_append_changes_nothing() {
             Err(StoreError::Write(_))
         ));
         assert_eq!(disk.bytes(JOURNAL), before, "torn after {tear_after}");
-        assert_eq!(texts(&store), ["kept"]);
+        assert_eq!(texts(&mut store), ["kept"]);
     }
     disk.fail(Faults::default());
     assert_eq!(save(&mut store, "next").unwrap(), 1);
@@ -47,8 +47,8 @@ fn a_torn_append_that_can_not_be_undone_freezes_this_instance_only() {
         error.contains("started again") && error.contains("disk"),
         "{error}"
     );
-    store.follow().unwrap();
-    assert_eq!(texts(&store), ["kept"], "reading goes on");
+    store.follow_all().unwrap();
+    assert_eq!(texts(&mut store), ["kept"], "reading goes on");
     assert_eq!(
         save(&mut store_on(&disk), "fresh").unwrap(),
         2,
@@ -105,7 +105,7 @@ fn a_failing_sync_is_not_acknowledged_and_never_retried() {
         Err(StoreError::Frozen(_))
     ));
     assert_eq!(disk.syncs(), syncs);
-    assert_eq!(texts(&store), ["kept"]);
+    assert_eq!(texts(&mut store), ["kept"]);
     assert_eq!(
         served(&disk),
         ["kept"],
@@ -147,8 +147,8 @@ fn what_another_process_appends_is_seen() {
     assert_eq!(save(&mut ours, "a").unwrap(), 0);
     assert_eq!(save(&mut theirs, "b").unwrap(), 1);
     assert_eq!(save(&mut ours, "c").unwrap(), 2);
-    theirs.follow().unwrap();
-    assert_eq!(texts(&theirs), ["a", "b", "c"]);
+    theirs.follow_all().unwrap();
+    assert_eq!(texts(&mut theirs), ["a", "b", "c"]);
     assert_eq!(theirs.gaps() + theirs.damaged(), 0);
 }
 
@@ -157,7 +157,7 @@ fn another_process_that_writes_between_reading_and_writing_is_not_overwritten() 
     let disk = FakeDisk::default();
     let (mut ours, mut theirs) = (store_on(&disk), store_on(&disk));
     save(&mut ours, "a").unwrap();
-    ours.follow().unwrap();
+    ours.follow_all().unwrap();
     save(&mut theirs, "b").unwrap();
     assert!(matches!(
         ours.save("c", Kind::Episodic, &[], 5.0, &at(0)),
@@ -174,23 +174,17 @@ fn a_replaced_journal_is_read_afresh() {
     save(&mut store, "old").unwrap();
 
     let other = FakeDisk::default();
-    let mut count = 100;
-    let random_id = Box::new(move || {
-        count += 1;
-        [count; 16]
-    });
-    let mut writer = Store::new(Box::new(other.clone()), random_id);
+    let mut writer = store_on(&other);
     for text in ["new", "newer"] {
         save(&mut writer, text).unwrap();
     }
     disk.put(JOURNAL, &other.bytes(JOURNAL));
-    let changes = store.follow().unwrap();
-    assert!(changes.was_reset);
-    assert_eq!(texts(&store), ["new", "newer"]);
+    assert!(store.follow_all().unwrap().was_reset);
+    assert_eq!(texts(&mut store), ["new", "newer"]);
     assert_eq!(save(&mut store, "newest").unwrap(), 2);
 
     disk.put(JOURNAL, b"");
-    assert!(store.follow().unwrap().was_reset);
-    assert_eq!(texts(&store), [""; 0]);
+    assert!(store.follow_all().unwrap().was_reset);
+    assert_eq!(texts(&mut store), [""; 0]);
     assert_eq!(save(&mut store, "first").unwrap(), 0);
 }

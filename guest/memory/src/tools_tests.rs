@@ -66,13 +66,29 @@ fn nothing_found_is_said_in_these_words() {
 fn saving_again_says_so() {
     let mut backend = backend_on(&FakeDisk::default());
     call(&mut backend, "memory_save", json!({"text": "x"}));
-    let again = call(
-        &mut backend,
-        "memory_save",
-        json!({"text": "x", "tags": ["t"]}),
-    );
-    assert_eq!(again.text, "Already saved as m0.");
-    assert_eq!(again.structured.unwrap()["created"], json!(false));
+    for (arguments, said) in [
+        (json!({"text": "x"}), "Already saved as m0."),
+        (
+            json!({"text": "x", "tags": ["t", "u"]}),
+            "Already saved as m0; added tags t, u.",
+        ),
+        (
+            json!({"text": "x", "importance": 7.5}),
+            "Already saved as m0; raised its importance to 7.5.",
+        ),
+        (
+            json!({"text": "x", "tags": ["u", "v"], "importance": 8}),
+            "Already saved as m0; added tags v and raised its importance to 8.",
+        ),
+        (
+            json!({"text": "x", "tags": ["v"], "importance": 2}),
+            "Already saved as m0.",
+        ),
+    ] {
+        let again = call(&mut backend, "memory_save", arguments);
+        assert_eq!(again.text, said);
+        assert_eq!(again.structured.unwrap()["created"], json!(false));
+    }
 }
 
 #[test]

@@ -1,13 +1,14 @@
 //! `--list-tools`: what a model is offered, for a person to read.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
 use super::options::Options;
-use crate::jsonrpc;
-use crate::protocol::{Session, Step};
+use crate::jsonrpc::{self, Outgoing, OutgoingNotification};
+use crate::protocol::{Outbox, Session, Step};
 use crate::sandbox::Sandbox;
 
 /// Pages that are asked for. A component that says "more" for ever is stopped here.
@@ -16,7 +17,8 @@ const MAX_PAGES: u64 = 100;
 pub(super) fn run(options: &Options) -> Result<()> {
     let mut sandbox = options.sandbox_without_grants()?;
     // Through the same door as any client.
-    let mut session = Session::new(sandbox.profile().clone().into(), "list-tools".to_owned());
+    let profile = sandbox.profile().clone();
+    let mut session = Session::new(profile.into(), Arc::default(), "list-tools".to_owned());
     let mut output = io::stdout().lock();
     let mut params = json!({});
     for number in 1..=MAX_PAGES {
@@ -43,7 +45,8 @@ pub(super) fn run(options: &Options) -> Result<()> {
 }
 
 fn answer(request: &Value, session: &mut Session, sandbox: &mut Sandbox) -> Result<Value> {
-    let response = match session.receive(jsonrpc::parse(request.to_string().as_bytes())) {
+    let outbox: Arc<dyn Outbox> = Arc::new(Nobody);
+    let response = match session.receive(jsonrpc::parse(request.to_string().as_bytes()), &outbox) {
         Step::Call(pending) => {
             let outcome = sandbox.call(&pending.context, &pending.call, &pending.cancel, None);
             pending.finish(outcome)
@@ -52,6 +55,14 @@ fn answer(request: &Value, session: &mut Session, sandbox: &mut Sandbox) -> Resu
         Step::Nothing | Step::Batch(_) => None,
     };
     Ok(serde_json::to_value(response)?)
+}
+
+/// Nothing is said besides the answer.
+struct Nobody;
+
+impl Outbox for Nobody {
+    fn send(&self, _: Outgoing) {}
+    fn offer(&self, _: OutgoingNotification) {}
 }
 
 fn print_tool(output: &mut impl Write, tool: &Value) -> io::Result<()> {

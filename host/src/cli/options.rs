@@ -12,6 +12,7 @@ use crate::sandbox::{
     Code, DEFAULT_MAX_MEMORY, DEFAULT_TIMEOUT, Grant, Limits, MEMORY, STORE_GRANT, Sandbox,
     SandboxConfig,
 };
+use crate::stderr::Stderr;
 use crate::transport::stdio::DEFAULT_MAX_LINE_BYTES;
 
 /// Names a data directory when `--data-dir` does not.
@@ -220,7 +221,7 @@ pub(super) fn start_logging(level: LogLevel) {
     };
     tracing_subscriber::fmt()
         .with_max_level(filter)
-        .with_writer(std::io::stderr)
+        .with_writer(Stderr::default)
         .with_ansi(false)
         .with_target(false)
         .without_time()

@@ -1,19 +1,20 @@
 //! The server: what AI apps start.
 
-use std::io::{self, Write};
+use std::io::{self, BufReader, Write};
 
 use anyhow::{Context, Result};
 
 use super::options::Options;
 use super::{person_at_stdin, this_program};
 use crate::sandbox::{Origin, Sandbox};
+use crate::stderr::Stderr;
 use crate::transport::stdio;
 
 pub(super) fn run(options: &Options) -> Result<()> {
     restrict_new_files();
     let sandbox = options.sandbox()?;
     if person_at_stdin() {
-        io::stderr().write_all(explanation(&sandbox).as_bytes())?;
+        Stderr::say(explanation(&sandbox));
     }
     let made = match sandbox.origin() {
         Origin::Precompiled => "precompiled",
@@ -22,13 +23,13 @@ pub(super) fn run(options: &Options) -> Result<()> {
     tracing::info!("serving {} ({made})", sandbox.profile().description.name);
     let session = session_id()?;
     stdio::serve(
-        io::stdin().lock(),
+        BufReader::new(io::stdin()),
         transport_output(),
         sandbox,
         session,
         options.max_line_bytes,
     )
-    .context("standard input can't be read")
+    .context("the client can't be served")
 }
 
 /// What a person sees who starts a server by hand.

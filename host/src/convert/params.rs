@@ -35,9 +35,14 @@ pub fn tool_call(params: &Params) -> Result<Call, RpcError> {
 /// `resources/read`
 pub fn resource_read(params: &Params) -> Result<Call, RpcError> {
     Ok(Call::ReadResource {
-        uri: string(params, "uri")?,
+        uri: uri(params)?,
         resume: None,
     })
+}
+
+/// The resource that a request is about.
+pub fn uri(params: &Params) -> Result<String, RpcError> {
+    string(params, "uri")
 }
 
 /// `prompts/get`

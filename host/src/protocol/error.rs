@@ -22,7 +22,9 @@ pub(super) fn from_call(error: CallError, call: &Call, version: Version) -> RpcE
     match error {
         CallError::Refused(refusal) => from_component(refusal, call, version),
         CallError::Abnormal(abnormal) => RpcError::new(INTERNAL_ERROR, abnormal.to_string()),
-        CallError::Unavailable(reason) => RpcError::new(INTERNAL_ERROR, reason),
+        CallError::Busy(reason) | CallError::Unavailable(reason) => {
+            RpcError::new(INTERNAL_ERROR, reason)
+        }
         CallError::NotExported(interface) => {
             RpcError::new(METHOD_NOT_FOUND, format!("this server has no {interface}"))
         }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::scope::{Client, Handshake, Scope};
 use crate::convert;
 use crate::jsonrpc::RpcError;
-use crate::sandbox::Profile;
+use crate::sandbox::{Lists, Profile};
 use crate::version::Version;
 
 /// How long a client may rely on what it discovered, in milliseconds. It changes when the program is replaced, and then
@@ -80,6 +80,22 @@ fn capabilities_of(profile: &Profile, version: Version) -> Value {
     declare("prompts", interfaces.prompts);
     declare("resources", interfaces.resources);
     declare("tools", interfaces.tools);
+    for (name, list) in [
+        ("tools", Lists::TOOLS),
+        ("prompts", Lists::PROMPTS),
+        ("resources", Lists::RESOURCES),
+    ] {
+        let changes = interfaces.changes && profile.changing_lists.contains(list);
+        if let Some(capability) = capabilities.get_mut(name).filter(|_| changes) {
+            capability["listChanged"] = true.into();
+        }
+    }
+    if let Some(resources) = capabilities
+        .get_mut("resources")
+        .filter(|_| interfaces.changes)
+    {
+        resources["subscribe"] = true.into();
+    }
     // A component that gets its own description wrong is not worth refusing to start for.
     let extensions = profile.description.extensions.as_deref();
     if let Some(extensions @ Value::Object(_)) = extensions

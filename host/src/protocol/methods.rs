@@ -28,6 +28,10 @@ pub(super) enum Action {
     Discover,
     Ping,
     SetLogLevel,
+    Subscribe,
+    Unsubscribe,
+    /// Opens a stream of changes. Always there: what can't change is left out of the acknowledgment.
+    Listen,
     /// Calls the component.
     Call(fn(&Params) -> Result<Call, RpcError>),
 }
@@ -73,6 +77,24 @@ const METHODS: &[Method] = &[
         Action::Call(convert::resource_read),
     ),
     row(
+        "resources/subscribe",
+        Era::Legacy,
+        |has| has.resources && has.changes,
+        Action::Subscribe,
+    ),
+    row(
+        "resources/unsubscribe",
+        Era::Legacy,
+        |has| has.resources && has.changes,
+        Action::Unsubscribe,
+    ),
+    row(
+        "subscriptions/listen",
+        Era::Modern,
+        |_| true,
+        Action::Listen,
+    ),
+    row(
         "prompts/list",
         Era::Both,
         |has| has.prompts,
@@ -91,9 +113,6 @@ const METHODS: &[Method] = &[
         Action::Call(convert::completion),
     ),
 ];
-
-/// Modern methods that are not served yet; naming one is a claim to be modern all the same.
-const MODERN_UNSERVED: [&str; 1] = ["subscriptions/listen"];
 
 const fn row(
     name: &'static str,
@@ -143,10 +162,9 @@ pub(super) fn find(
 
 /// Whether a method exists in the modern era only, so that naming it is a claim to be modern.
 pub(super) fn is_modern_only(name: &str) -> bool {
-    let listed = METHODS
+    METHODS
         .iter()
-        .any(|method| method.name == name && method.era == Era::Modern);
-    listed || MODERN_UNSERVED.contains(&name)
+        .any(|method| method.name == name && method.era == Era::Modern)
 }
 
 /// Whether a method is the legacy handshake.

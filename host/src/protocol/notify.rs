@@ -4,17 +4,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
+use super::outbox::{Outbox, notification};
 use super::scope::Scope;
 use crate::convert;
-use crate::jsonrpc::OutgoingNotification;
 use crate::sandbox::bindings::personal_memory::mcp::types::LogLevel;
 use crate::sandbox::{Cancel, Notifier};
-
-/// Where a transport takes notifications for a connection.
-pub trait Outbox: Send + Sync {
-    /// Sends it now, before the response to the call that is running.
-    fn send(&self, notification: &OutgoingNotification);
-}
 
 /// Notifications of one call.
 pub(super) struct CallNotifier {
@@ -33,6 +27,13 @@ impl CallNotifier {
             scope,
             cancel,
             last_progress: Mutex::new(f64::NEG_INFINITY),
+        }
+    }
+
+    /// The call goes on, with all that it holds, while this is said: so it is not waited for.
+    fn offer(&self, method: &'static str, params: Value) {
+        if let Some(notification) = notification(method, params) {
+            self.outbox.offer(notification);
         }
     }
 }
@@ -57,8 +58,7 @@ impl Notifier for CallNotifier {
         if let Some(message) = message.filter(|_| self.scope.version.has_progress_messages()) {
             params["message"] = message.into();
         }
-        self.outbox
-            .send(&OutgoingNotification::new("notifications/progress", params));
+        self.offer("notifications/progress", params);
     }
 
     fn log(&self, level: LogLevel, logger: Option<String>, data: &str) {
@@ -76,7 +76,6 @@ impl Notifier for CallNotifier {
             params["logger"] = logger.into();
         }
         params["data"] = data;
-        self.outbox
-            .send(&OutgoingNotification::new("notifications/message", params));
+        self.offer("notifications/message", params);
     }
 }

@@ -6,23 +6,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use super::methods::{self, Action};
-use super::notify::{CallNotifier, Outbox};
+use super::outbox::Outbox;
+use super::pending::{PendingCall, Purpose};
 use super::scope::{Handshake, Scope};
+use super::subscriptions::{Connection, Subscriptions};
+use super::wants::Wants;
 use super::{error, lifecycle};
-use crate::convert::{self, Converted};
+use crate::convert;
 use crate::jsonrpc::{
-    INTERNAL_ERROR, INVALID_REQUEST, Id, Incoming, Message, Notification, Request, Response,
-    RpcError,
+    INVALID_REQUEST, Id, Incoming, Message, Notification, Request, Response, RpcError,
 };
-use crate::sandbox::bindings::personal_memory::mcp::types::{
-    CacheHint, CacheScope, RequestContext,
-};
-use crate::sandbox::{Call, CallError, Cancel, Notifier, Outcome, Profile};
+use crate::sandbox::bindings::personal_memory::mcp::types::{CacheHint, CacheScope};
+use crate::sandbox::{Call, Cancel, Profile};
 use crate::version::Version;
 
 /// A connection.
 pub struct Session {
     profile: Arc<Profile>,
+    subscriptions: Arc<Subscriptions>,
+    /// This one among them.
+    connection: Connection,
     /// Opaque; tells a component which calls belong together.
     id: String,
     /// `None` until `initialize`, or `logging/setLevel` before it.
@@ -31,7 +34,7 @@ pub struct Session {
 }
 
 /// Requests that are not answered yet. Ids are unique among them, and a cancellation finds its call here.
-type InFlight = Arc<Mutex<HashMap<Id, Cancel>>>;
+pub(super) type InFlight = Arc<Mutex<HashMap<Id, Cancel>>>;
 
 /// What a transport has to do about a message.
 #[expect(
@@ -49,42 +52,30 @@ pub enum Step {
     Batch(Vec<Step>),
 }
 
-/// A call that is to be made, and what is needed to answer it. Dropping it unanswered frees its id.
-pub struct PendingCall {
-    /// The call.
-    pub call: Call,
-    /// Who makes it.
-    pub context: RequestContext,
-    /// Stops it.
-    pub cancel: Cancel,
-    id: Id,
-    scope: Scope,
-    profile: Arc<Profile>,
-    in_flight: InFlight,
-}
-
 impl Session {
     /// A connection to a component. `id` must differ from every other session's, of other processes too.
-    pub fn new(profile: Arc<Profile>, id: String) -> Session {
+    pub fn new(profile: Arc<Profile>, subscriptions: Arc<Subscriptions>, id: String) -> Session {
         Session {
             profile,
+            connection: subscriptions.connect(),
+            subscriptions,
             id,
             handshake: None,
             in_flight: InFlight::default(),
         }
     }
 
-    /// Decides what becomes of what came in.
-    pub fn receive(&mut self, incoming: Incoming) -> Step {
+    /// Decides what becomes of what came in. What is said on account of it goes to `outbox`.
+    pub fn receive(&mut self, incoming: Incoming, outbox: &Arc<dyn Outbox>) -> Step {
         match incoming {
-            Incoming::Single(message) => self.receive_one(message),
+            Incoming::Single(message) => self.receive_one(message, outbox),
             Incoming::Batch(messages) => {
                 let negotiated = self.handshake.as_ref().map(|handshake| handshake.version);
                 if negotiated.is_some_and(Version::has_batches) {
                     Step::Batch(
                         messages
                             .into_iter()
-                            .map(|message| self.receive_member(message))
+                            .map(|message| self.receive_member(message, outbox))
                             .collect(),
                     )
                 } else {
@@ -96,14 +87,14 @@ impl Session {
     }
 
     /// A member of a batch: anything but `initialize` (specification 2025-03-26, "Lifecycle").
-    fn receive_member(&mut self, message: Message) -> Step {
+    fn receive_member(&mut self, message: Message, outbox: &Arc<dyn Outbox>) -> Step {
         match message {
             Message::Request(request) if methods::is_handshake(&request.method) => {
                 let error =
                     RpcError::new(INVALID_REQUEST, "`initialize` must not be part of a batch");
-                Step::Reply(Response::new(request.id, Err(error)))
+                Step::Reply(Response::new(request.id, Err::<Value, _>(error)))
             }
-            message => self.receive_one(message),
+            message => self.receive_one(message, outbox),
         }
     }
 
@@ -116,37 +107,37 @@ impl Session {
         Step::Reply(Response::to_unknown(error, null_id))
     }
 
-    fn receive_one(&mut self, message: Message) -> Step {
+    fn receive_one(&mut self, message: Message, outbox: &Arc<dyn Outbox>) -> Step {
         match message {
-            Message::Request(request) => self.request(request),
+            Message::Request(request) => self.request(request, outbox),
             Message::Notification(notification) => {
-                self.notification(&notification);
+                self.notification(&notification, outbox);
                 Step::Nothing
             }
             Message::Response => Step::Nothing,
             Message::Malformed {
                 id: Some(id),
                 error,
-            } => Step::Reply(Response::new(id, Err(error))),
+            } => Step::Reply(Response::new(id, Err::<Value, _>(error))),
             Message::Malformed { id: None, error } => self.refuse(error),
         }
     }
 
-    fn request(&mut self, request: Request) -> Step {
-        if self.lock_in_flight().contains_key(&request.id) {
+    fn request(&mut self, request: Request, outbox: &Arc<dyn Outbox>) -> Step {
+        if self.is_in_flight(&request.id) {
             let error = RpcError::new(
                 INVALID_REQUEST,
                 "a request with this id is still being worked on",
             );
-            return Step::Reply(Response::new(request.id, Err(error)));
+            return Step::Reply(Response::new(request.id, Err::<Value, _>(error)));
         }
         let scope = Scope::of(&request.method, &request.params, &self.known_handshake());
         match scope.and_then(|scope| self.dispatch(&request, scope)) {
             Ok(Dispatched::Answer(result)) => Step::Reply(Response::new(request.id, Ok(result))),
-            Ok(Dispatched::Call(call, scope)) => {
-                Step::Call(Box::new(self.pend(request.id, call, *scope)))
-            }
-            Err(error) => Step::Reply(Response::new(request.id, Err(error))),
+            Ok(Dispatched::Call(call, purpose, scope)) => Step::Call(Box::new(
+                self.pend(request.id, call, purpose, *scope, outbox),
+            )),
+            Err(error) => Step::Reply(Response::new(request.id, Err::<Value, _>(error))),
         }
     }
 
@@ -155,58 +146,98 @@ impl Session {
         else {
             return Err(error::method_not_found(&request.method));
         };
-        match method.action {
+        let params = &request.params;
+        let (call, purpose) = match method.action {
             Action::Initialize => {
-                let (handshake, result) = lifecycle::initialize(&request.params, &self.profile)?;
+                let (handshake, result) = lifecycle::initialize(params, &self.profile)?;
                 self.handshake = Some(handshake);
-                Ok(Dispatched::Answer(result))
+                return Ok(Dispatched::Answer(result));
             }
             Action::Discover => {
                 let result = lifecycle::discover(&self.profile, &scope);
-                Ok(Dispatched::Answer(decorate(
-                    result,
-                    None,
-                    &scope,
-                    &self.profile,
-                )))
+                let result = decorate(result, None, &scope, &self.profile);
+                return Ok(Dispatched::Answer(result));
             }
-            Action::Ping => Ok(Dispatched::Answer(json!({}))),
+            Action::Ping => return Ok(Dispatched::Answer(json!({}))),
             Action::SetLogLevel => {
-                let level = request.params.get("level").unwrap_or(&Value::Null);
-                let level = convert::log_level(level)?;
+                let level = convert::log_level(params.get("level").unwrap_or(&Value::Null))?;
                 self.handshake.get_or_insert_default().log_level = Some(level);
-                Ok(Dispatched::Answer(json!({})))
+                return Ok(Dispatched::Answer(json!({})));
             }
-            Action::Call(prepare) => {
-                Ok(Dispatched::Call(prepare(&request.params)?, Box::new(scope)))
+            Action::Unsubscribe => {
+                self.subscriptions
+                    .unsubscribe(self.connection, &convert::uri(params)?);
+                return Ok(Dispatched::Answer(json!({})));
             }
-        }
+            Action::Subscribe => {
+                let uri = convert::uri(params)?;
+                let uris = vec![uri.clone()];
+                (Call::CanSubscribe { uris }, Purpose::Subscribe(uri))
+            }
+            Action::Listen => {
+                let wants = Wants::from_json(params.get("notifications"))?;
+                let uris = wants.resources.iter().cloned().collect();
+                (Call::CanSubscribe { uris }, Purpose::Listen(wants))
+            }
+            Action::Call(prepare) => (prepare(params)?, Purpose::Answer),
+        };
+        Ok(Dispatched::Call(call, purpose, Box::new(scope)))
     }
 
-    fn pend(&self, id: Id, call: Call, scope: Scope) -> PendingCall {
+    fn pend(
+        &self,
+        id: Id,
+        call: Call,
+        purpose: Purpose,
+        scope: Scope,
+        outbox: &Arc<dyn Outbox>,
+    ) -> PendingCall {
         let cancel = Cancel::default();
         self.lock_in_flight().insert(id.clone(), cancel.clone());
-        let context = scope.context(&self.id);
-        let (profile, in_flight) = (Arc::clone(&self.profile), Arc::clone(&self.in_flight));
         PendingCall {
             call,
-            context,
+            context: scope.context(&self.id),
             cancel,
+            outbox: Arc::clone(outbox),
+            purpose,
             id,
             scope,
-            profile,
-            in_flight,
+            profile: Arc::clone(&self.profile),
+            subscriptions: Arc::clone(&self.subscriptions),
+            connection: self.connection,
+            in_flight: Arc::clone(&self.in_flight),
         }
     }
 
     /// Notifications are never answered; those that mean nothing here are ignored, and so are malformed ones.
-    fn notification(&self, notification: &Notification) {
-        if notification.method == "notifications/cancelled" {
-            let id = notification.id_at("requestId");
-            if let Some(cancel) = id.and_then(|id| self.lock_in_flight().get(&id).cloned()) {
-                cancel.cancel();
+    fn notification(&self, notification: &Notification, outbox: &Arc<dyn Outbox>) {
+        match notification.method.as_str() {
+            "notifications/cancelled" => {
+                if let Some(id) = notification.id_at("requestId") {
+                    if let Some(cancel) = self.lock_in_flight().get(&id) {
+                        cancel.cancel();
+                    }
+                    self.subscriptions.cancel(self.connection, &id);
+                }
             }
+            "notifications/initialized" if self.handshake.is_some() => {
+                let lists = self.profile.changing_lists;
+                if self.profile.interfaces.changes {
+                    self.subscriptions.attend(self.connection, lists, outbox);
+                }
+            }
+            _ => {}
         }
+    }
+
+    /// Ends the connection in good order, as far as it is not the client that ends it.
+    pub fn end(&self) {
+        let us = convert::implementation(&self.profile.description, Version::MODERN[0]);
+        self.subscriptions.end(self.connection, &us);
+    }
+
+    fn is_in_flight(&self, id: &Id) -> bool {
+        self.lock_in_flight().contains_key(id) || self.subscriptions.is_open(self.connection, id)
     }
 
     fn known_handshake(&self) -> Handshake {
@@ -223,66 +254,12 @@ impl Session {
 /// What a request leads to.
 enum Dispatched {
     Answer(Value),
-    Call(Call, Box<Scope>),
-}
-
-impl PendingCall {
-    /// Where the call's progress and log messages go; `None` when the client wants neither.
-    pub fn notifier(&self, outbox: Arc<dyn Outbox>) -> Option<Arc<dyn Notifier>> {
-        let wanted = self.scope.progress_token.is_some() || self.scope.log_level.is_some();
-        wanted.then(|| {
-            Arc::new(CallNotifier::new(
-                outbox,
-                self.scope.clone(),
-                self.cancel.clone(),
-            )) as Arc<dyn Notifier>
-        })
-    }
-
-    /// The response to the call. The id is free again when this returns. A cancelled call has none.
-    pub fn finish(self, outcome: Result<Outcome, CallError>) -> Option<Response> {
-        if self.cancel.is_cancelled() {
-            return None;
-        }
-        Some(Response::new(self.id.clone(), self.result(outcome)))
-    }
-
-    /// The response to a call that can't be made.
-    pub fn refuse(self, message: &str) -> Response {
-        Response::new(self.id.clone(), Err(RpcError::new(INTERNAL_ERROR, message)))
-    }
-
-    fn result(&self, outcome: Result<Outcome, CallError>) -> Result<Value, RpcError> {
-        let version = self.scope.version;
-        let outcome = outcome.map_err(|error| error::from_call(error, &self.call, version))?;
-        match convert::outcome(outcome, version).map_err(error::from_unusable)? {
-            Converted::Complete { result, cache } => Ok(decorate(
-                Value::Object(result),
-                cache,
-                &self.scope,
-                &self.profile,
-            )),
-            Converted::Needs(_) => {
-                let message =
-                    "the component wants to ask the client something, which is not supported yet";
-                Err(RpcError::new(INTERNAL_ERROR, message))
-            }
-        }
-    }
-}
-
-impl Drop for PendingCall {
-    fn drop(&mut self) {
-        self.in_flight
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&self.id);
-    }
+    Call(Call, Purpose, Box<Scope>),
 }
 
 /// Adds what a modern result says about itself: its type, who made it, how long it may be cached. Legacy results stay
 /// as they are; a client is known that chokes on the additions.
-fn decorate(
+pub(super) fn decorate(
     mut result: Value,
     cache: Option<CacheHint>,
     scope: &Scope,

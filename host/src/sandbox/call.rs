@@ -49,6 +49,8 @@ pub enum Call {
         argument: completion::Argument,
         resolved: Vec<(String, String)>,
     },
+    /// `changes.can-subscribe`, of each
+    CanSubscribe { uris: Vec<String> },
 }
 
 impl Call {
@@ -57,9 +59,10 @@ impl Call {
         match self {
             Call::ListTools { .. } | Call::CallTool { .. } => "tool",
             Call::ListPrompts { .. } | Call::GetPrompt { .. } => "prompt",
-            Call::ListResources { .. } | Call::ListTemplates { .. } | Call::ReadResource { .. } => {
-                "resource"
-            }
+            Call::ListResources { .. }
+            | Call::ListTemplates { .. }
+            | Call::ReadResource { .. }
+            | Call::CanSubscribe { .. } => "resource",
             Call::Complete { .. } => "reference",
         }
     }
@@ -67,10 +70,11 @@ impl Call {
     /// Whether a component that keeps a store may look into it for this call. What a component *is* does not depend on
     /// its store (`server.description` in `wit/mcp`), so that can be asked while another process holds the lock.
     pub fn uses_store(&self) -> bool {
-        !matches!(
-            self,
-            Call::ListTools { .. } | Call::ListTemplates { .. } | Call::ListPrompts { .. }
-        )
+        match self {
+            Call::ListTools { .. } | Call::ListTemplates { .. } | Call::ListPrompts { .. } => false,
+            Call::CanSubscribe { uris } => !uris.is_empty(),
+            _ => true,
+        }
     }
 }
 
@@ -93,6 +97,8 @@ pub enum Outcome {
     Prompt(prompts::PromptOutcome),
     /// Of [`Call::Complete`].
     Suggestions(completion::Suggestions),
+    /// Of [`Call::CanSubscribe`], in its order.
+    CanSubscribe(Vec<bool>),
 }
 
 /// Why there is no [`Outcome`].
@@ -102,7 +108,9 @@ pub enum CallError {
     Refused(ComponentError),
     /// The call did not end; its instance is gone and the next call gets a fresh one.
     Abnormal(Abnormal),
-    /// The store can't be used at present; the text says why. Nothing was called.
+    /// Another process has the store; the text says which. Nothing was called.
+    Busy(String),
+    /// The store can't be used at present; the text says why.
     Unavailable(String),
     /// The component does not export this.
     NotExported(&'static str),

@@ -9,9 +9,9 @@ use tokio::runtime::Runtime;
 use wasmtime::component::{Component, InstancePre, Linker};
 use wasmtime::{Engine, Store};
 
+use super::bindings::exports::personal_memory::mcp::changes::Lists;
 use super::bindings::exports::personal_memory::mcp::server::Description;
-use super::bindings::personal_memory::mcp::types::RequestContext;
-use super::call::{Abnormal, Call, CallError, Cancel, Outcome};
+use super::call::{Abnormal, Cancel};
 use super::guest::{self, Guest, MemoryCap};
 use super::interfaces::{Exports, Indices, Interfaces};
 use super::ticker::Ticker;
@@ -35,6 +35,14 @@ pub(super) struct Instance {
     store: Store<Guest>,
     exports: Exports,
     driver: Driver,
+    /// Its store is open, as far as the component says (`maintenance.open`).
+    pub(super) is_open: bool,
+}
+
+/// What a fresh instance says about its component.
+pub(super) struct Introduction {
+    pub(super) description: Description,
+    pub(super) changing_lists: Lists,
 }
 
 /// Drives an instance's calls and file operations. When it is dropped, it waits for those that are still under way: the
@@ -91,7 +99,7 @@ impl Maker {
     }
 
     /// Makes an instance, asks what it is and tells it where it is.
-    pub(super) fn make(&self) -> Result<(Instance, Description)> {
+    pub(super) fn make(&self) -> Result<(Instance, Introduction)> {
         let driver = Driver::new()?;
         let mut store = Store::new(&self.engine, Guest::new(&self.config)?);
         store.limiter(|guest| &mut guest.limiter);
@@ -107,49 +115,57 @@ impl Maker {
                 .server
                 .call_configure(&mut store, &environment)
                 .await?;
-            Ok((exports, description, configured))
+            let changing_lists = match &exports.changes {
+                Some(changes) => changes.call_can_change(&mut store).await?,
+                None => Lists::empty(),
+            };
+            let introduction = Introduction {
+                description,
+                changing_lists,
+            };
+            Ok((exports, introduction, configured))
         });
-        let (exports, description, configured) =
+        let (exports, introduction, configured) =
             started.map_err(|abnormal| anyhow!("the component did not start: {abnormal}"))?;
         configured.map_err(|refusal| anyhow!("the component refuses its settings: {refusal}"))?;
-        Ok((
-            Instance {
-                store,
-                exports,
-                driver,
-            },
-            description,
-        ))
+        let is_open = exports.maintenance.is_none();
+        let instance = Instance {
+            store,
+            exports,
+            driver,
+            is_open,
+        };
+        Ok((instance, introduction))
     }
 
-    /// Makes a call. The instance comes back if the call returned, whatever it returned. Otherwise it is gone, and with
+    /// Makes calls of an instance. It comes back if they returned, whatever they returned. Otherwise it is gone, and with
     /// it all that it had under way.
-    pub(super) fn call(
+    pub(super) fn enter<T>(
         &self,
         mut instance: Instance,
-        context: &RequestContext,
-        call: &Call,
         cancel: &Cancel,
         notifier: Option<Arc<dyn Notifier>>,
-    ) -> (Result<Outcome, CallError>, Option<Instance>) {
-        let deadline_ms = u64::try_from(self.config.limits.timeout.as_millis()).unwrap_or(u64::MAX);
-        let context = RequestContext {
-            deadline_ms,
-            ..context.clone()
-        };
+        calls: impl AsyncFnOnce(&Exports, &mut Store<Guest>) -> wasmtime::Result<T>,
+    ) -> (Result<T, Abnormal>, Option<Instance>) {
         instance.store.data_mut().begin_call(notifier);
         let Instance {
             store,
             exports,
             driver,
+            ..
         } = &mut instance;
-        match self.run(driver, cancel, exports.call(store, &context, call)) {
+        match self.run(driver, cancel, calls(exports, store)) {
             Ok(answer) => {
                 instance.store.data_mut().end_call();
-                (answer, Some(instance))
+                (Ok(answer), Some(instance))
             }
-            Err(abnormal) => (Err(CallError::Abnormal(abnormal)), None),
+            Err(abnormal) => (Err(abnormal), None),
         }
+    }
+
+    /// How long a call may take.
+    pub(super) fn deadline(&self) -> Duration {
+        self.config.limits.timeout
     }
 
     /// Drives a call to its end, its deadline or its cancellation. A guest that computes yields at each tick, one that

@@ -5,109 +5,84 @@ use wasmtime::component::{Component, Instance, InstancePre};
 use wasmtime::{Engine, Store};
 
 use super::bindings::exports::personal_memory::mcp::{
-    completion, prompts, resources, server, tools,
+    changes, completion, maintenance, prompts, resources, server, tools,
 };
-use super::bindings::personal_memory::mcp::types::RequestContext;
+use super::bindings::personal_memory::mcp::types::{Error as ComponentError, RequestContext};
 use super::call::{Call, CallError, Outcome};
 use super::guest::Guest;
 
-/// The optional interfaces that a component has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Interfaces {
-    /// It exports `tools`.
-    pub tools: bool,
-    /// It exports `resources`.
-    pub resources: bool,
-    /// It exports `prompts`.
-    pub prompts: bool,
-    /// It exports `completion`.
-    pub completion: bool,
-    /// It imports `notifications`, so it may log.
-    pub notifications: bool,
+/// Declares the optional interfaces once: what a component has, where it is, and how to call it.
+macro_rules! optional_interfaces {
+    ($($name:ident)*) => {
+        /// The optional interfaces that a component has.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct Interfaces {
+            $(
+                #[doc = concat!("It exports `", stringify!($name), "`.")]
+                pub $name: bool,
+            )*
+            /// It imports `notifications`, so it may log.
+            pub notifications: bool,
+        }
+
+        /// Where a component's exports are, found once.
+        pub(super) struct Indices {
+            server: server::GuestIndices,
+            $($name: Option<$name::GuestIndices>,)*
+        }
+
+        /// The exports of one instance.
+        pub(super) struct Exports {
+            pub(super) server: server::Guest,
+            $(pub(super) $name: Option<$name::Guest>,)*
+        }
+
+        impl Indices {
+            /// Looks the interfaces up. An interface that is there with other types than the contract's is an error, not
+            /// an absence: its author meant to export it.
+            pub(super) fn new(template: &InstancePre<Guest>) -> wasmtime::Result<Indices> {
+                Ok(Indices {
+                    server: server::GuestIndices::new(template).map_err(|error| {
+                        error.context("the component does not export `personal-memory:mcp/server`")
+                    })?,
+                    $($name: optional(template, stringify!($name), $name::GuestIndices::new)?,)*
+                })
+            }
+
+            /// What was found.
+            pub(super) fn interfaces(&self, engine: &Engine, component: &Component) -> Interfaces {
+                Interfaces {
+                    $($name: self.$name.is_some(),)*
+                    notifications: component
+                        .component_type()
+                        .imports(engine)
+                        .any(|(name, _)| name == interface("notifications")),
+                }
+            }
+
+            /// The exports of an instance.
+            pub(super) fn load(
+                &self,
+                store: &mut Store<Guest>,
+                instance: &Instance,
+            ) -> wasmtime::Result<Exports> {
+                Ok(Exports {
+                    server: self.server.load(&mut *store, instance)?,
+                    $($name: match &self.$name {
+                        Some(indices) => Some(indices.load(&mut *store, instance)?),
+                        None => None,
+                    },)*
+                })
+            }
+        }
+    };
 }
 
-/// Where a component's exports are, found once.
-pub(super) struct Indices {
-    server: server::GuestIndices,
-    tools: Option<tools::GuestIndices>,
-    resources: Option<resources::GuestIndices>,
-    prompts: Option<prompts::GuestIndices>,
-    completion: Option<completion::GuestIndices>,
-}
-
-/// The exports of one instance.
-pub(super) struct Exports {
-    pub(super) server: server::Guest,
-    tools: Option<tools::Guest>,
-    resources: Option<resources::Guest>,
-    prompts: Option<prompts::Guest>,
-    completion: Option<completion::Guest>,
-}
+optional_interfaces! { tools resources prompts completion changes maintenance }
 
 /// Our package's interfaces, as components name them.
 fn interface(name: &str) -> String {
     format!("personal-memory:mcp/{name}@0.1.0")
-}
-
-impl Indices {
-    /// Looks the interfaces up. An interface that is there with other types than the contract's is an error, not an
-    /// absence: its author meant to export it.
-    pub(super) fn new(template: &InstancePre<Guest>) -> wasmtime::Result<Indices> {
-        Ok(Indices {
-            server: server::GuestIndices::new(template).map_err(|error| {
-                error.context("the component does not export `personal-memory:mcp/server`")
-            })?,
-            tools: optional(template, "tools", tools::GuestIndices::new)?,
-            resources: optional(template, "resources", resources::GuestIndices::new)?,
-            prompts: optional(template, "prompts", prompts::GuestIndices::new)?,
-            completion: optional(template, "completion", completion::GuestIndices::new)?,
-        })
-    }
-
-    /// What was found.
-    pub(super) fn interfaces(&self, engine: &Engine, component: &Component) -> Interfaces {
-        Interfaces {
-            tools: self.tools.is_some(),
-            resources: self.resources.is_some(),
-            prompts: self.prompts.is_some(),
-            completion: self.completion.is_some(),
-            notifications: component
-                .component_type()
-                .imports(engine)
-                .any(|(name, _)| name == interface("notifications")),
-        }
-    }
-
-    /// The exports of an instance.
-    pub(super) fn load(
-        &self,
-        store: &mut Store<Guest>,
-        instance: &Instance,
-    ) -> wasmtime::Result<Exports> {
-        Ok(Exports {
-            server: self.server.load(&mut *store, instance)?,
-            tools: self
-                .tools
-                .as_ref()
-                .map(|indices| indices.load(&mut *store, instance))
-                .transpose()?,
-            resources: self
-                .resources
-                .as_ref()
-                .map(|indices| indices.load(&mut *store, instance))
-                .transpose()?,
-            prompts: self
-                .prompts
-                .as_ref()
-                .map(|indices| indices.load(&mut *store, instance))
-                .transpose()?,
-            completion: self
-                .completion
-                .as_ref()
-                .map(|indices| indices.load(&mut *store, instance))
-                .transpose()?,
-        })
-    }
 }
 
 fn optional<T>(
@@ -176,6 +151,27 @@ impl Exports {
             } => {
                 forward!(completion.call_complete(reference, argument, resolved) => Suggestions)
             }
+            Call::CanSubscribe { uris } => self.can_subscribe(store, uris).await,
         }
+    }
+
+    async fn can_subscribe(
+        &self,
+        store: &mut Store<Guest>,
+        uris: &[String],
+    ) -> wasmtime::Result<Result<Outcome, CallError>> {
+        let Some(changes) = &self.changes else {
+            return Ok(Err(CallError::NotExported("changes")));
+        };
+        let mut possible = Vec::with_capacity(uris.len());
+        for uri in uris {
+            match changes.call_can_subscribe(&mut *store, uri).await? {
+                Ok(answer) => possible.push(answer),
+                Err(reason) => {
+                    return Ok(Err(CallError::Refused(ComponentError::Internal(reason))));
+                }
+            }
+        }
+        Ok(Ok(Outcome::CanSubscribe(possible)))
     }
 }

@@ -1,7 +1,7 @@
 //! Where a guest's standard output and error go: to the process's standard *error*, a bounded amount per call. The
 //! process's standard output is the transport, and nothing in a guest can reach it.
 
-use std::io::{self, Write};
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,8 +10,9 @@ use std::task::{Context, Poll};
 use tokio::io::AsyncWrite;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 
-/// Bytes that a guest may print per call. Generous for diagnostics, and less than the 64 KiB that fit in a pipe: a
-/// client that never reads our standard error is not made to block us by a chatty guest in one call.
+use crate::stderr::Stderr;
+
+/// Bytes that a guest may print per call. Generous for diagnostics.
 const BYTES_PER_CALL: usize = 32 * 1024;
 
 /// A stream that a guest prints to.
@@ -40,16 +41,13 @@ impl GuestOutput {
         if left == SILENCED {
             return;
         }
-        let mut stderr = io::stderr().lock();
-        // Nothing can be done, or told, when standard error is gone.
-        let _ = stderr.write_all(&bytes[..bytes.len().min(left)]);
+        Stderr::say(&bytes[..bytes.len().min(left)]);
         if bytes.len() <= left {
             self.left.store(left - bytes.len(), Ordering::Relaxed);
         } else {
-            let _ = writeln!(
-                stderr,
-                "\n(the component printed more than {BYTES_PER_CALL} bytes; the rest is dropped)"
-            );
+            Stderr::say(format!(
+                "\n(the component printed more than {BYTES_PER_CALL} bytes; the rest is dropped)\n"
+            ));
             self.left.store(SILENCED, Ordering::Relaxed);
         }
     }

@@ -123,7 +123,7 @@ pub fn check_query(argument: &'static str, query: &str) -> Result<String, Securi
 
 /// Not blank, not too long, and without NUL, which many programs take for the end of a text. Nothing else is forbidden:
 /// a memory is kept as it is, and made harmless where it is shown.
-fn check_text(argument: &'static str, text: &str) -> Result<(), SecurityError> {
+pub(super) fn check_text(argument: &'static str, text: &str) -> Result<(), SecurityError> {
     let invalid = |expected: String, got: String| {
         Err(SecurityError::Invalid {
             argument,
@@ -158,10 +158,10 @@ enum Edge {
 }
 
 /// Arguments whose names are all known.
-struct Arguments<'a>(&'a Map<String, Value>);
+pub(super) struct Arguments<'a>(&'a Map<String, Value>);
 
 impl<'a> Arguments<'a> {
-    fn of(arguments: &'a Value, known: &[&str]) -> Result<Self, SecurityError> {
+    pub(super) fn of(arguments: &'a Value, known: &[&str]) -> Result<Self, SecurityError> {
         let Value::Object(map) = arguments else {
             return Err(SecurityError::NotAnObject {
                 got: show(arguments),
@@ -177,11 +177,11 @@ impl<'a> Arguments<'a> {
     }
 
     /// An argument that may be absent, or null.
-    fn optional(&self, argument: &str) -> Option<&'a Value> {
+    pub(super) fn optional(&self, argument: &str) -> Option<&'a Value> {
         self.0.get(argument).filter(|value| !value.is_null())
     }
 
-    fn required_text(&self, argument: &'static str) -> Result<&'a str, SecurityError> {
+    pub(super) fn required_text(&self, argument: &'static str) -> Result<&'a str, SecurityError> {
         match self.0.get(argument) {
             Some(Value::String(text)) => Ok(text),
             Some(other) => invalid(argument, "a string", other),
@@ -201,7 +201,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    fn kind(&self) -> Result<Option<Kind>, SecurityError> {
+    pub(super) fn kind(&self) -> Result<Option<Kind>, SecurityError> {
         let Some(value) = self.optional("kind") else {
             return Ok(None);
         };
@@ -215,7 +215,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    fn importance(&self, argument: &'static str) -> Result<Option<f64>, SecurityError> {
+    pub(super) fn importance(&self, argument: &'static str) -> Result<Option<f64>, SecurityError> {
         let Some(value) = self.optional(argument) else {
             return Ok(None);
         };
@@ -231,7 +231,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    fn tags(&self) -> Result<Vec<String>, SecurityError> {
+    pub(super) fn tags(&self) -> Result<Vec<String>, SecurityError> {
         let mut tags = Vec::new();
         let Some(value) = self.optional("tags") else {
             return Ok(tags);

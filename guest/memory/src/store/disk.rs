@@ -13,6 +13,8 @@ pub enum Access {
     Read,
     /// Reading and appending; it is created if need be.
     Append,
+    /// The same; it must not be there yet.
+    CreateNew,
 }
 
 /// A directory that holds a store.
@@ -21,6 +23,12 @@ pub trait Disk {
     fn is_there(&self) -> bool;
     /// Opens a file.
     fn open(&self, name: &str, access: Access) -> io::Result<Box<dyn DiskFile>>;
+    /// Gives a file another name, in one step; a file that has that name is replaced. Durable with [`Disk::sync_dir`].
+    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
+    /// Removes a file; success if there is none.
+    fn remove(&self, name: &str) -> io::Result<()>;
+    /// The names of the files, in no particular order.
+    fn list(&self) -> io::Result<Vec<String>>;
     /// Makes the directory's entries durable. Success where the runtime does not offer it.
     fn sync_dir(&self) -> io::Result<()>;
 }
@@ -59,13 +67,35 @@ impl Disk for DirDisk {
     }
 
     fn open(&self, name: &str, access: Access) -> io::Result<Box<dyn DiskFile>> {
-        let append = access == Access::Append;
         let file = OpenOptions::new()
             .read(true)
-            .append(append)
-            .create(append)
+            .append(access != Access::Read)
+            .create(access == Access::Append)
+            .create_new(access == Access::CreateNew)
             .open(self.directory.join(name))?;
         Ok(Box::new(file))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        fs::rename(self.directory.join(from), self.directory.join(to))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        match fs::remove_file(self.directory.join(name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    fn list(&self) -> io::Result<Vec<String>> {
+        // A name that is no text is none of ours.
+        fs::read_dir(&self.directory)?
+            .filter_map(|entry| {
+                entry
+                    .map(|entry| entry.file_name().into_string().ok())
+                    .transpose()
+            })
+            .collect()
     }
 
     fn sync_dir(&self) -> io::Result<()> {
@@ -108,6 +138,37 @@ impl DiskFile for File {
 
     fn set_len(&mut self, size: u64) -> io::Result<()> {
         File::set_len(self, size)
+    }
+}
+
+/// An error in words that tell a person what to do, where there are such. Numbered by WASI, whose errors the standard
+/// library does not tell apart, and by Linux.
+pub(super) fn explain(error: &io::Error) -> String {
+    /// No space, or no more for this user.
+    const FULL: [i32; 2] = if cfg!(target_family = "wasm") {
+        [51, 19]
+    } else {
+        [28, 122]
+    };
+    /// No access, not permitted, read-only file system.
+    const READ_ONLY: [i32; 3] = if cfg!(target_family = "wasm") {
+        [2, 63, 69]
+    } else {
+        [13, 1, 30]
+    };
+    let numbered = |codes: &[i32]| {
+        error
+            .raw_os_error()
+            .is_some_and(|code| codes.contains(&code))
+    };
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "the disk is full".to_owned(),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "the directory can only be read".to_owned()
+        }
+        _ if numbered(&FULL) => "the disk is full".to_owned(),
+        _ if numbered(&READ_ONLY) => "the directory can only be read".to_owned(),
+        _ => error.to_string(),
     }
 }
 
@@ -167,6 +228,38 @@ mod tests {
         let mut reader = disk.open("a", Access::Read).unwrap();
         assert_eq!(reader.size().unwrap(), 6);
         assert!(reader.append(b"x").is_err(), "opened for reading");
+
+        let taken = disk.open("a", Access::CreateNew).err();
+        assert_eq!(
+            taken.map(|error| error.kind()),
+            Some(io::ErrorKind::AlreadyExists)
+        );
+        disk.open("b", Access::CreateNew)
+            .unwrap()
+            .append(b"new")
+            .unwrap();
+        disk.rename("b", "a").unwrap();
+        assert_eq!(reader.size().unwrap(), 6, "who has it open keeps it");
+        assert_eq!(disk.open("a", Access::Read).unwrap().size().unwrap(), 3);
+        assert!(disk.rename("b", "c").is_err(), "there is none");
+        assert_eq!(disk.list().unwrap(), ["a"]);
+        disk.remove("a").unwrap();
+        disk.remove("a").unwrap();
+        assert_eq!(disk.list().unwrap(), [""; 0]);
+    }
+
+    #[test]
+    fn errors_that_a_person_can_do_something_about_are_said_in_words() {
+        for (code, words) in [
+            (28, "the disk is full"),
+            (122, "the disk is full"),
+            (30, "the directory can only be read"),
+            (13, "the directory can only be read"),
+        ] {
+            assert_eq!(explain(&io::Error::from_raw_os_error(code)), words);
+        }
+        let other = io::Error::from_raw_os_error(5);
+        assert_eq!(explain(&other), other.to_string());
     }
 
     #[test]

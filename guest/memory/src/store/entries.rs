@@ -1,11 +1,12 @@
-//! What the journal adds up to: the memories.
+//! What the journal adds up to: the memories, without their texts.
 
-use std::collections::{BTreeMap, HashMap};
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::rc::Rc;
 
 use jiff::Timestamp;
 
-use super::event::{Event, Id, Ids, Save, Update};
+use super::entry::{Entry, Place, content_hash};
+use super::event::{Event, Header, Id, Ids, Save, Update};
 use super::journal::Found;
 use crate::config::Kind;
 
@@ -14,93 +15,94 @@ use crate::config::Kind;
 /// to have held, and nothing beside the ids there are.
 pub(super) const ID_GAP: u64 = 1000;
 
-/// A memory.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Memory {
-    /// Its number: `m3` has 3.
-    pub id: u64,
-    /// Exactly as it was saved.
-    pub text: String,
-    /// What sort of knowledge it is.
-    pub kind: Kind,
-    /// In the order given.
-    pub tags: Vec<String>,
-    /// When it was saved.
-    pub created_at: Timestamp,
-    /// When it was last shown, or saved.
-    pub last_accessed: Timestamp,
-    /// From 1.0 to 10.0.
-    pub importance: f64,
-    /// Under which session it was saved.
-    pub session: Option<String>,
-    /// When its text, kind, tags or importance last changed.
-    pub modified_at: Timestamp,
-    /// When it was forgotten; `None` for the living.
-    pub forgotten_at: Option<Timestamp>,
-    /// The `last_accessed` that is in the journal.
-    pub touched_on_disk: Timestamp,
-}
-
-impl Memory {
-    /// Whether it can be found and read.
-    pub fn is_living(&self) -> bool {
-        self.forgotten_at.is_none()
-    }
-}
-
 /// All memories, the forgotten ones included.
 #[derive(Default)]
-pub(super) struct Entries {
-    by_id: BTreeMap<u64, Memory>,
-    /// Hash of kind and text to ids: finds what is saved again.
-    by_content: HashMap<u64, Vec<u64>>,
+pub(crate) struct Entries {
+    /// Shared with a rewrite that is under way, which needs them as they were when it began.
+    by_id: BTreeMap<u64, Rc<Entry>>,
+    /// Content hash and id: finds what is saved again.
+    by_content: BTreeSet<(u64, u64)>,
+    /// Session ids, each once: most memories share theirs with others.
+    sessions: HashSet<Rc<str>>,
     next_id: u64,
     /// How many ids to leave out before the next new one: `ID_GAP` from when the header is found lost until the gap
     /// is made.
     gap: u64,
-    /// Memories whose place in an index may have changed since this was last taken.
-    changed: Vec<u64>,
+    /// Which store; empty where that is lost or there is none.
+    store: String,
+    revisions: Revisions,
+    /// Bytes of the lines that hold the texts.
+    live_bytes: u64,
+    /// Memories whose place in an index may have changed since this was last taken, with their texts if those are new.
+    changed: BTreeMap<u64, Option<String>>,
     was_reset: bool,
 }
 
+/// How far the store has come, counted in changes that people see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Revisions {
+    /// Changes since the store was created.
+    pub(crate) reached: u64,
+    /// The revision at which the list of memories last changed.
+    pub(crate) listed: u64,
+    /// What changed before this one can't be told any more.
+    pub(crate) known_from: u64,
+}
+
 /// What has to be looked at again.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// Everything is new; `ids` are all there are.
+    /// Everything is new; what follows from now on is all there is.
     pub(crate) was_reset: bool,
-    /// Memories that are new, gone, or say something else. May hold one twice.
-    pub(crate) ids: Vec<u64>,
+    /// Memories that are new, gone, or say something else; with the text if that came with the change.
+    pub(crate) texts: BTreeMap<u64, Option<String>>,
 }
 
 impl Entries {
     /// The living memory of this number.
-    pub(super) fn get(&self, id: u64) -> Option<&Memory> {
-        self.by_id.get(&id).filter(|memory| memory.is_living())
+    pub(crate) fn get(&self, id: u64) -> Option<&Entry> {
+        self.any(id).filter(|entry| entry.is_living())
+    }
+
+    /// The memory of this number, living or forgotten.
+    pub(crate) fn any(&self, id: u64) -> Option<&Entry> {
+        self.by_id.get(&id).map(Rc::as_ref)
     }
 
     /// The living, newest first, from below `before` (or from the newest).
-    pub(super) fn newest_first(&self, before: Option<u64>) -> impl Iterator<Item = &Memory> {
+    pub(crate) fn newest_first(&self, before: Option<u64>) -> impl Iterator<Item = &Entry> {
         self.by_id
             .range(..before.unwrap_or(u64::MAX))
             .rev()
-            .map(|(_, memory)| memory)
-            .filter(|memory| memory.is_living())
+            .map(|(_, entry)| entry.as_ref())
+            .filter(|entry| entry.is_living())
     }
 
-    /// The living memory that says exactly this.
-    pub(super) fn same(&self, text: &str, kind: Kind) -> Option<&Memory> {
-        let ids = self.by_content.get(&hash(text, kind))?;
-        ids.iter()
-            .filter_map(|id| self.get(*id))
-            .find(|memory| memory.text == text && memory.kind == kind)
+    /// All, living and forgotten, in order of their ids, from `from` on.
+    pub(crate) fn from(&self, from: u64) -> impl Iterator<Item = &Rc<Entry>> {
+        self.by_id.range(from..).map(|(_, entry)| entry)
+    }
+
+    /// Those that may say exactly this, the forgotten too: their texts have to be read.
+    pub(crate) fn candidates(&self, text: &str, kind: Kind) -> impl Iterator<Item = &Entry> {
+        let hash = content_hash(text);
+        self.by_content
+            .range((hash, 0)..=(hash, u64::MAX))
+            .filter_map(|(_, id)| self.any(*id))
+            .filter(move |entry| entry.kind == kind)
     }
 
     /// The number for a new memory: above all that were ever given out. `None` when there are no more.
-    pub(super) fn next_id(&self) -> Option<u64> {
+    pub(crate) fn next_id(&self) -> Option<u64> {
         // The last number stays free, so that "above all" can always be said.
         self.next_id
             .checked_add(self.gap)
             .filter(|id| *id < u64::MAX)
+    }
+
+    /// The first number that was not given out, whether a memory can have it or not.
+    pub(super) fn first_free(&self) -> u64 {
+        self.next_id.saturating_add(self.gap)
     }
 
     /// The highest number that was given out, if there is no memory of it.
@@ -109,11 +111,26 @@ impl Entries {
         (!self.by_id.contains_key(&last)).then_some(last)
     }
 
+    /// Which store this is; empty where that is lost or there is none.
+    pub(crate) fn store(&self) -> &str {
+        &self.store
+    }
+
+    /// How far the store has come.
+    pub(crate) fn revisions(&self) -> Revisions {
+        self.revisions
+    }
+
+    /// Bytes of the lines that hold the texts of all memories.
+    pub(super) fn live_bytes(&self) -> u64 {
+        self.live_bytes
+    }
+
     /// Marks memories as shown, without the journal.
     pub(super) fn touch(&mut self, ids: &[u64], at: Timestamp) {
         for id in ids {
-            if let Some(memory) = self.by_id.get_mut(id) {
-                memory.last_accessed = memory.last_accessed.max(at);
+            if let Some(entry) = self.by_id.get_mut(id).map(Rc::make_mut) {
+                entry.last_accessed = entry.last_accessed.max(at);
             }
         }
     }
@@ -122,7 +139,7 @@ impl Entries {
     pub(super) fn take_changes(&mut self) -> Changes {
         Changes {
             was_reset: std::mem::take(&mut self.was_reset),
-            ids: std::mem::take(&mut self.changed),
+            texts: std::mem::take(&mut self.changed),
         }
     }
 
@@ -143,14 +160,45 @@ impl Entries {
             Found::Lost(count) => self.next_id = self.next_id.saturating_add(count),
             Found::Seen(id) if id < self.next_id.saturating_add(ID_GAP) => self.reserve(id),
             Found::Seen(_) => {}
-            Found::Event(Event::Journal(header)) => self.next_id = self.next_id.max(header.next_id),
-            Found::Event(Event::Save(save)) => return self.save(save),
-            Found::Event(Event::Update(update)) => return self.update(update),
-            Found::Event(Event::Touch(Ids { ids, at })) => self.touched(&ids, at),
-            Found::Event(Event::Forget(Ids { ids, at })) => self.set_forgotten(&ids, Some(at)),
-            Found::Event(Event::Restore(Ids { ids, .. })) => self.set_forgotten(&ids, None),
+            Found::Event(Event::Journal(header), _) => self.header(header),
+            Found::Event(Event::Save(save), place) => return self.save(save, place),
+            Found::Event(Event::Update(update), place) => return self.update(update, place),
+            Found::Event(Event::Touch(Ids { ids, at }), _) => self.touched(&ids, at),
+            Found::Event(Event::Forget(Ids { ids, at }), _) => self.set_forgotten(&ids, Some(at)),
+            Found::Event(Event::Restore(Ids { ids, .. }), _) => self.set_forgotten(&ids, None),
         }
         Ok(())
+    }
+
+    /// Takes over the places that the lines of a rewritten journal have, in order, and drops what it left out.
+    pub(super) fn moved(&mut self, places: &[(u64, Place)], left_out: &[u64], header: Header) {
+        for id in left_out {
+            if let Some(entry) = self.by_id.remove(id) {
+                self.by_content.remove(&(entry.content, *id));
+                self.changed.insert(*id, None);
+            }
+        }
+        for (id, place) in places {
+            if let Some(entry) = self.by_id.get_mut(id) {
+                Rc::make_mut(entry).place = *place;
+            }
+        }
+        self.live_bytes = self.by_id.values().map(|entry| entry.place.bytes()).sum();
+        let before = self.revisions;
+        self.header(header);
+        self.revisions.reached = self.revisions.reached.max(before.reached);
+        self.revisions.listed = self.revisions.listed.max(before.listed);
+    }
+
+    fn header(&mut self, header: Header) {
+        self.next_id = self.next_id.max(header.next_id);
+        self.gap = 0;
+        self.store = header.store;
+        self.revisions = Revisions {
+            reached: header.revision,
+            listed: header.listed,
+            known_from: header.known_from,
+        };
     }
 
     fn reserve(&mut self, id: u64) {
@@ -161,86 +209,111 @@ impl Entries {
         self.next_id = self.next_id.max(id.saturating_add(1));
     }
 
-    fn save(&mut self, save: Save) -> Result<(), &'static str> {
-        let Save {
-            id: Id(id),
-            text,
-            kind,
-            tags,
-            importance,
-            created_at,
-            session,
-        } = save;
+    /// Counts a change that people see. `in_list`: the list of memories is another one by it.
+    fn advance(&mut self, in_list: bool) -> u64 {
+        self.revisions.reached = self.revisions.reached.saturating_add(1);
+        if in_list {
+            self.revisions.listed = self.revisions.reached;
+        }
+        self.revisions.reached
+    }
+
+    fn save(&mut self, save: Save, place: Place) -> Result<(), &'static str> {
+        let Id(id) = save.id;
         if self.by_id.contains_key(&id) {
             return Err("its id is taken");
         }
         self.reserve(id);
-        self.by_content
-            .entry(hash(&text, kind))
-            .or_default()
-            .push(id);
-        let memory = Memory {
-            id,
-            text,
-            kind,
-            tags,
-            created_at,
-            last_accessed: created_at,
-            importance,
-            session,
-            modified_at: created_at,
-            forgotten_at: None,
-            touched_on_disk: created_at,
+        // A line that carries its revision was copied by a rewrite: that was no change.
+        let revision = match save.revision {
+            Some(revision) => revision,
+            None => self.advance(true),
         };
-        self.by_id.insert(id, memory);
-        self.changed.push(id);
+        let content = content_hash(&save.text);
+        let last_accessed = save.last_accessed.unwrap_or(save.created_at);
+        let entry = Entry {
+            id,
+            kind: save.kind,
+            tags: save.tags,
+            created_at: save.created_at,
+            last_accessed,
+            importance: save.importance,
+            session: save.session.map(|session| self.shared(&session)),
+            modified_at: save.modified_at.unwrap_or(save.created_at),
+            forgotten_at: save.forgotten_at,
+            place,
+            content,
+            touched_on_disk: last_accessed,
+            revision,
+        };
+        self.by_content.insert((content, id));
+        self.live_bytes += place.bytes();
+        self.by_id.insert(id, Rc::new(entry));
+        self.changed.insert(id, Some(save.text));
         Ok(())
     }
 
-    fn update(&mut self, update: Update) -> Result<(), &'static str> {
-        let id = update.id.0;
-        let Some(memory) = self.by_id.get_mut(&id) else {
-            return Err("it changes a memory that is not there");
-        };
-        let before = hash(&memory.text, memory.kind);
-        memory.text = update.text.unwrap_or(std::mem::take(&mut memory.text));
-        memory.kind = update.kind.unwrap_or(memory.kind);
-        memory.tags = update.tags.unwrap_or(std::mem::take(&mut memory.tags));
-        memory.importance = update.importance.unwrap_or(memory.importance);
-        memory.modified_at = update.at;
-        let after = hash(&memory.text, memory.kind);
-        if before != after {
-            self.by_content
-                .entry(before)
-                .or_default()
-                .retain(|known| *known != id);
-            self.by_content.entry(after).or_default().push(id);
+    fn shared(&mut self, session: &str) -> Rc<str> {
+        if let Some(known) = self.sessions.get(session) {
+            return Rc::clone(known);
         }
-        self.changed.push(id);
+        let session: Rc<str> = session.into();
+        self.sessions.insert(Rc::clone(&session));
+        session
+    }
+
+    fn update(&mut self, update: Update, place: Place) -> Result<(), &'static str> {
+        let id = update.id.0;
+        if !self.by_id.contains_key(&id) {
+            return Err("it changes a memory that is not there");
+        }
+        // Of what the list shows: the start of the text, its size and the kind.
+        let revision = self.advance(update.text.is_some() || update.kind.is_some());
+        let Some(entry) = self.by_id.get_mut(&id).map(Rc::make_mut) else {
+            return Ok(());
+        };
+        entry.kind = update.kind.unwrap_or(entry.kind);
+        entry.tags = update.tags.unwrap_or(std::mem::take(&mut entry.tags));
+        entry.importance = update.importance.unwrap_or(entry.importance);
+        entry.modified_at = update.at;
+        entry.revision = revision;
+        if let Some(text) = update.text {
+            self.by_content.remove(&(entry.content, id));
+            entry.content = content_hash(&text);
+            self.by_content.insert((entry.content, id));
+            self.live_bytes = self.live_bytes - entry.place.bytes() + place.bytes();
+            entry.place = place;
+            self.changed.insert(id, Some(text));
+        } else {
+            self.changed.entry(id).or_default();
+        }
         Ok(())
     }
 
     /// A memory that is not there is passed over: its line may be damaged, and nothing is lost with its touch.
     fn touched(&mut self, ids: &[Id], at: Timestamp) {
         for Id(id) in ids {
-            if let Some(memory) = self.by_id.get_mut(id) {
-                memory.last_accessed = memory.last_accessed.max(at);
-                memory.touched_on_disk = memory.touched_on_disk.max(at);
+            if let Some(entry) = self.by_id.get_mut(id).map(Rc::make_mut) {
+                entry.last_accessed = entry.last_accessed.max(at);
+                entry.touched_on_disk = entry.touched_on_disk.max(at);
             }
         }
     }
 
+    /// One event is one revision, however many memories it hides or brings back; none if it changes nothing.
     fn set_forgotten(&mut self, ids: &[Id], at: Option<Timestamp>) {
+        let mut revision = None;
         for Id(id) in ids {
             self.reserve(*id);
-            if let Some(memory) = self.by_id.get_mut(id) {
-                memory.forgotten_at = at;
-                self.changed.push(*id);
+            let differs = |entry: &Rc<Entry>| entry.is_living() == at.is_some();
+            if self.by_id.get(id).is_some_and(differs) {
+                let revision = *revision.get_or_insert_with(|| self.advance(true));
+                if let Some(entry) = self.by_id.get_mut(id).map(Rc::make_mut) {
+                    entry.forgotten_at = at;
+                    entry.revision = revision;
+                }
+                self.changed.entry(*id).or_default();
             }
         }
     }
-}
-
-fn hash(text: &str, kind: Kind) -> u64 {
-    BuildHasherDefault::<DefaultHasher>::default().hash_one((kind, text))
 }

@@ -2,6 +2,7 @@
 
 use std::{fmt, io};
 
+use super::disk::explain;
 use super::event::FORMAT;
 
 /// A failure of the store. The message is for people, and tells nothing of where the files are.
@@ -18,6 +19,11 @@ pub enum StoreError {
     Read(io::Error),
     /// It can't be written; nothing has changed.
     Write(io::Error),
+    /// The line that holds a memory's text is not what was read before. The text is lost, unless a backup has it.
+    Unreadable {
+        /// The memory's number.
+        id: u64,
+    },
     /// A write went wrong and could not be undone, so it may be on the disk or not: only a fresh start can tell.
     InDoubt(String),
     /// A write went wrong earlier, or just now and was undone, in a way that makes the disk unreliable: nothing is
@@ -70,8 +76,12 @@ impl fmt::Display for StoreError {
                 "the memory store has format {found}, and this version knows formats up to {FORMAT}; update the program \
                  (the store was not touched)"
             ),
-            Self::Read(error) => write!(f, "the memory store can't be read: {error}"),
-            Self::Write(error) => write!(f, "the memory store can't be written: {error}"),
+            Self::Read(error) => write!(f, "the memory store can't be read: {}", explain(error)),
+            Self::Write(error) => write!(f, "the memory store can't be written: {}", explain(error)),
+            Self::Unreadable { id } => write!(
+                f,
+                "the text of m{id} can't be read any more: its line in the journal was damaged"
+            ),
             Self::InDoubt(reason) => write!(
                 f,
                 "whether this was stored is only known when the server is started again, because {reason}; check the disk"

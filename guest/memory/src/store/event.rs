@@ -11,7 +11,8 @@ pub(crate) const FORMAT: u32 = 1;
 
 /// One line of the journal, without its checksums. In JSON it is an object with one member, named after the event.
 ///
-/// Members that are unknown are ignored, so that a later version may add some within this format.
+/// Members that are unknown are ignored, so that a later version may add some within this format. (A version that
+/// rewrites the journal drops those that it doesn't know.)
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Event {
@@ -43,6 +44,20 @@ pub(crate) struct Header {
     /// When the file was written.
     #[serde(with = "milliseconds")]
     pub(crate) created_at: Timestamp,
+    /// How many changes that people see the store has had when the file was written; those in the file count on from
+    /// there.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) revision: u64,
+    /// The revision at which the list of memories last changed by then.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) listed: u64,
+    /// What changed before this revision can't be told any more.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) known_from: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A memory as it was saved.
@@ -65,6 +80,31 @@ pub(crate) struct Save {
     /// Under which session; neighbours in one belong together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) session: Option<String>,
+    /// When its contents last changed; absent: as created.
+    #[serde(
+        default,
+        with = "optional_milliseconds",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(crate) modified_at: Option<Timestamp>,
+    /// When it was last shown; absent: as created.
+    #[serde(
+        default,
+        with = "optional_milliseconds",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(crate) last_accessed: Option<Timestamp>,
+    /// When it was forgotten; absent: it is living.
+    #[serde(
+        default,
+        with = "optional_milliseconds",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(crate) forgotten_at: Option<Timestamp>,
+    /// Present on a line that was copied when the file was rewritten: the revision at which the memory had last changed.
+    /// Such a line is no change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) revision: Option<u64>,
 }
 
 /// A change of a memory.
@@ -140,5 +180,26 @@ mod milliseconds {
         String::deserialize(deserializer)?
             .parse()
             .map_err(serde::de::Error::custom)
+    }
+}
+
+/// The same for what may be absent.
+mod optional_milliseconds {
+    use super::*;
+
+    pub(super) fn serialize<S: Serializer>(
+        time: &Option<Timestamp>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match time {
+            Some(time) => milliseconds::serialize(time, serializer),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Timestamp>, D::Error> {
+        milliseconds::deserialize(deserializer).map(Some)
     }
 }

@@ -6,12 +6,13 @@
 
 use std::io;
 
-use super::disk::{Access, Disk, DiskFile};
+use super::disk::{Access, Disk, DiskFile, explain};
+use super::entry::Place;
 use super::error::StoreError;
 use super::event::{Event, Header};
 use super::line::{MAX_LINE_BYTES, encode};
-use super::position::{HeaderState, Mark, Position, Sink, lose, read_up_to};
-use super::reader::LineReader;
+use super::position::{HeaderState, Mark, Position, Sink, lose};
+use super::reader::{LineReader, read_up_to};
 use super::set_aside::{SET_ASIDE, SetAside, ends_with_newline};
 
 /// The file's name.
@@ -19,11 +20,15 @@ pub(crate) const JOURNAL: &str = "journal.jsonl";
 
 /// What following the journal turns up, in order.
 #[derive(Debug, PartialEq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "each is handed on at once, and most are events"
+)]
 pub(crate) enum Found {
     /// It is not the file that was read before: all that was found in that one is void.
     Reset,
-    /// Something happened.
-    Event(Event),
+    /// Something happened, and the line that says so.
+    Event(Event, Place),
     /// Bytes that can't be used may have held so many memories. Their ids follow on those known so far, for ids are
     /// given out in order, and must not be given out again.
     Lost(u64),
@@ -48,54 +53,72 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Reads what the file has gained since the last time; all of it if it is another file.
-    pub(crate) fn follow(&mut self, disk: &dyn Disk, apply: Apply<'_>) -> Result<(), StoreError> {
+    /// Opens the file for reading, if there is one, and sees whether it still is the one that was read before.
+    pub(crate) fn open(
+        &mut self,
+        disk: &dyn Disk,
+        apply: Apply<'_>,
+    ) -> Result<Option<Box<dyn DiskFile>>, StoreError> {
         let mut file = match disk.open(JOURNAL, Access::Read) {
             Ok(file) => file,
             Err(_) if !disk.is_there() => return Err(StoreError::NoDirectory),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.reset(apply);
-                return Ok(());
+                return Ok(None);
             }
             Err(error) => return Err(StoreError::Read(error)),
         };
-        self.catch_up(disk, file.as_mut(), apply).map_err(|error| {
-            // Read half, it counts as unread.
-            self.at = None;
-            let _ = apply(Found::Reset);
-            StoreError::from_read(error)
-        })
+        self.recognise(file.as_mut(), apply)
+            .map_err(|error| self.unread(error, apply))?;
+        Ok(Some(file))
     }
 
-    fn catch_up(
+    /// Reads the next chunk of what the file has gained. True: that was all of it.
+    pub(crate) fn read_on(
         &mut self,
         disk: &dyn Disk,
         file: &mut dyn DiskFile,
         apply: Apply<'_>,
-    ) -> io::Result<()> {
-        let is_same = match &self.at {
-            Some(position) => position.is_in(file)?,
-            None => true,
+    ) -> Result<bool, StoreError> {
+        let Some(position) = &mut self.at else {
+            return Ok(true);
         };
-        if !is_same {
-            self.reset(apply);
-        }
-        let mut position = match self.at.take() {
-            Some(position) => position,
-            None => match Position::open(file)? {
-                Some(position) => position,
-                None => return Ok(()),
-            },
-        };
-        let (damaged, gaps) = (position.damaged, position.gaps);
         let mut sink = Sink {
             disk,
-            apply,
+            apply: &mut *apply,
             set_aside: &mut self.set_aside,
             warnings: &mut self.warnings,
         };
-        position.read(file, &mut sink)?;
-        let (damaged, gaps) = (position.damaged - damaged, position.gaps - gaps);
+        position
+            .read(file, &mut sink)
+            .map_err(|error| self.unread(error, apply))
+    }
+
+    fn recognise(&mut self, file: &mut dyn DiskFile, apply: Apply<'_>) -> io::Result<()> {
+        if let Some(position) = &self.at
+            && !position.is_in(file)?
+        {
+            self.reset(apply);
+        }
+        if self.at.is_none() {
+            self.at = Position::open(file)?;
+        }
+        Ok(())
+    }
+
+    /// Read half, it counts as unread.
+    fn unread(&mut self, error: io::Error, apply: Apply<'_>) -> StoreError {
+        self.at = None;
+        let _ = apply(Found::Reset);
+        StoreError::from_read(error)
+    }
+
+    /// Puts damage that was met and not reported yet among the warnings.
+    pub(crate) fn report(&mut self) {
+        let Some(position) = &mut self.at else { return };
+        let now = (position.damaged, position.gaps);
+        let (damaged, gaps) = (now.0 - position.reported.0, now.1 - position.reported.1);
+        position.reported = now;
         if damaged > 0 {
             self.warnings.push(format!(
                 "{JOURNAL}: {damaged} damaged line(s) can't be used; a copy is kept in {SET_ASIDE}, all else is served"
@@ -106,8 +129,21 @@ impl Journal {
                 "{JOURNAL}: at {gaps} place(s) lines are missing, repeated or out of order"
             ));
         }
+    }
+
+    /// Forgets what was read, so that the next call reads the file from its start.
+    pub(crate) fn read_again(&mut self, apply: Apply<'_>) {
+        self.reset(apply);
+    }
+
+    /// Where we stand; `None` while there is no file.
+    pub(super) fn position(&self) -> Option<&Position> {
+        self.at.as_ref()
+    }
+
+    /// Another file took the journal's place: this is where we stand in that.
+    pub(super) fn replaced(&mut self, position: Position) {
         self.at = Some(position);
-        Ok(())
     }
 
     fn reset(&mut self, apply: Apply<'_>) {
@@ -131,14 +167,14 @@ impl Journal {
     }
 
     /// Starts the file with its header, durably. The journal must have been mended within the same call.
-    pub(crate) fn create(&mut self, disk: &dyn Disk, header: Header) -> Result<(), StoreError> {
+    pub(crate) fn create(&mut self, disk: &dyn Disk, header: &Header) -> Result<(), StoreError> {
         self.writable()?;
         let mut file = disk
             .open(JOURNAL, Access::Append)
             .map_err(StoreError::Write)?;
         let generation = header.generation.clone();
-        let (line, crc) =
-            encode(0, &Event::Journal(header)).map_err(|error| StoreError::Write(error.into()))?;
+        let (line, crc) = encode(0, &Event::Journal(header.clone()))
+            .map_err(|error| StoreError::Write(error.into()))?;
         self.write(file.as_mut(), 0, &line, true)?;
         disk.sync_dir()
             .map_err(|error| self.freeze("the directory could not be made durable", &error))?;
@@ -151,46 +187,63 @@ impl Journal {
             reader,
             chain: Some(crc),
             header,
+            name_is_durable: true,
             ..Position::default()
         });
         Ok(())
     }
 
-    /// Adds an event, durably if asked. The journal must have been followed within the same call, and mended: after an
-    /// interrupted write it does not end where it was read to, and is left alone.
+    /// Adds events, all of them or none, durably if asked: one write and one sync. Returns where their lines are. The
+    /// journal must have been followed within the same call, and mended: after an interrupted write it does not end
+    /// where it was read to, and is left alone.
     pub(crate) fn append(
         &mut self,
         disk: &dyn Disk,
-        event: &Event,
+        events: &[Event],
         durable: bool,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Vec<Place>, StoreError> {
         self.writable()?;
         let mut file = disk
             .open(JOURNAL, Access::Append)
             .map_err(StoreError::Write)?;
-        let Some(position) = &self.at else {
+        let Some(position) = &mut self.at else {
             return Err(StoreError::Changed);
         };
-        let (mut line, crc) = encode(position.chain.unwrap_or(0), event)
-            .map_err(|error| StoreError::Write(error.into()))?;
-        if line.len() > MAX_LINE_BYTES {
-            return Err(StoreError::Write(io::Error::other(
-                "the line would be too long to be read again",
-            )));
+        if durable && !position.name_is_durable {
+            disk.sync_dir().map_err(StoreError::Write)?;
+            position.name_is_durable = true;
         }
         let end = position.reader.offset;
-        let mut last = Mark::at(end, &line);
+        let mut chain = position.chain.unwrap_or(0);
+        let mut bytes = Vec::new();
         if !ends_with_newline(file.as_mut()).map_err(StoreError::Write)? {
-            last = Mark::at(end + 1, &line);
-            line.insert(0, b'\n');
+            bytes.push(b'\n');
         }
-        self.write(file.as_mut(), end, &line, durable)?;
-        if let Some(position) = &mut self.at {
-            position.last = last;
-            position.reader = LineReader::starting_at(end + line.len() as u64);
-            position.chain = Some(crc);
+        let mut places = Vec::with_capacity(events.len());
+        for event in events {
+            let (line, crc) =
+                encode(chain, event).map_err(|error| StoreError::Write(error.into()))?;
+            if line.len() > MAX_LINE_BYTES {
+                return Err(StoreError::Write(io::Error::other(
+                    "the line would be too long to be read again",
+                )));
+            }
+            places.push(Place {
+                offset: end + bytes.len() as u64,
+                length: line.len() as u32 - 1,
+                crc,
+            });
+            bytes.extend(line);
+            chain = crc;
         }
-        Ok(())
+        self.write(file.as_mut(), end, &bytes, durable)?;
+        if let (Some(position), Some(last)) = (&mut self.at, places.last()) {
+            let start = (last.offset - end) as usize;
+            position.last = Mark::at(last.offset, &bytes[start..]);
+            position.reader = LineReader::starting_at(end + bytes.len() as u64);
+            position.chain = Some(chain);
+        }
+        Ok(places)
     }
 
     /// Appends bytes to a file that is `end` long. What fails is undone; what can't be undone freezes the journal.
@@ -222,15 +275,15 @@ impl Journal {
         Ok(())
     }
 
-    fn freeze(&mut self, what: &str, error: &io::Error) -> StoreError {
-        let reason = format!("{what} ({error})");
+    pub(super) fn freeze(&mut self, what: &str, error: &io::Error) -> StoreError {
+        let reason = format!("{what} ({})", explain(error));
         self.frozen = Some(reason.clone());
         StoreError::Frozen(reason)
     }
 
     /// Freezes the journal over a write that may be on the disk or not.
     fn doubt(&mut self, what: &str, error: &io::Error) -> StoreError {
-        let reason = format!("{what} ({error})");
+        let reason = format!("{what} ({})", explain(error));
         self.frozen = Some(reason.clone());
         StoreError::InDoubt(reason)
     }
@@ -273,9 +326,11 @@ impl Journal {
         if size != end + torn.len() as u64 {
             return Err(StoreError::Changed);
         }
-        if let Err(error) = self.set_aside.keep(disk, generation, end, &torn) {
+        self.set_aside.keep(generation, end, &torn);
+        if let Err(error) = self.set_aside.flush(disk) {
+            let reason = explain(&error);
             self.warnings
-                .push(format!("{SET_ASIDE}: can't be written ({error})"));
+                .push(format!("{SET_ASIDE}: can't be written ({reason})"));
         }
         file.set_len(end).map_err(StoreError::Write)?;
         self.warnings.push(format!(
@@ -300,6 +355,11 @@ impl Journal {
     #[cfg(test)]
     pub(crate) fn gaps(&self) -> u64 {
         self.at.as_ref().map_or(0, |position| position.gaps)
+    }
+
+    /// Something else that the person who runs the server should know.
+    pub(crate) fn warn(&mut self, warning: String) {
+        self.warnings.push(warning);
     }
 
     /// What the person who runs the server should know, each once.

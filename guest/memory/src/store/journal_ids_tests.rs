@@ -2,6 +2,7 @@
 
 use super::tests::{TEXTS, disk_with, flips, journal};
 use super::*;
+use crate::store::Change;
 use crate::store::fake::{FakeDisk, at, save, served, store_on};
 
 #[test]
@@ -15,7 +16,7 @@ fn no_flipped_byte_lets_an_id_be_given_out_again() {
                 let disk = disk_with(bytes);
                 // One instance has read the line before it is damaged, the others only know what is left of it.
                 let (mut early, mut late) = (store_on(&disk), store_on(&disk));
-                early.follow().unwrap();
+                early.follow_all().unwrap();
                 disk.put(JOURNAL, &damaged);
                 let mut given = vec![0, 1, 2];
                 for (text, by_early) in [("d", early_is_first), ("e", !early_is_first), ("f", true)]
@@ -104,15 +105,19 @@ fn the_ids_of_an_interrupted_write_are_lost_for_everybody() {
     let torn = [bytes.as_slice(), b"{\"crc\":\"01234567\",\"pr"].concat();
     let disk = disk_with(&torn);
     let (mut ours, mut theirs) = (store_on(&disk), store_on(&disk));
-    theirs.follow().unwrap();
-    ours.follow().unwrap();
+    theirs.follow_all().unwrap();
+    ours.follow_all().unwrap();
     ours.touch(&[0], at(9 * 3600).now());
     assert_eq!(
         disk.bytes(JOURNAL),
         torn,
         "nothing is cut off for a bookkeeping line"
     );
-    ours.update(0, None, Some(8.0), at(2).now()).unwrap();
+    let change = Change {
+        importance: Some(8.0),
+        ..Change::default()
+    };
+    ours.update(0, change, at(2).now()).unwrap();
     drop(ours);
     assert_eq!(save(&mut theirs, "d").unwrap(), 4);
     assert_eq!(save(&mut store_on(&disk), "e").unwrap(), 5);

@@ -1,6 +1,7 @@
 //! Damaged, torn and foreign journals.
 
 use super::*;
+use crate::store::Change;
 use crate::store::event::FORMAT;
 use crate::store::fake::{FakeDisk, Faults, at, save, served, store_on, texts};
 use crate::store::line::decode;
@@ -15,9 +16,12 @@ pub(super) fn journal() -> Vec<u8> {
     for text in TEXTS {
         save(&mut store, text).unwrap();
     }
-    store
-        .update(1, Some(vec!["tag".to_owned()]), Some(9.0), at(1).now())
-        .unwrap();
+    let change = Change {
+        tags: Some(vec!["tag".to_owned()]),
+        importance: Some(9.0),
+        ..Change::default()
+    };
+    store.update(1, change, at(1).now()).unwrap();
     store.touch(&[0, 2], at(3 * 3600).now());
     let bytes = disk.bytes(JOURNAL);
     assert_eq!(bytes.iter().filter(|&&byte| byte == b'\n').count(), 6);
@@ -106,8 +110,8 @@ fn no_flipped_byte_invents_a_text_or_hides_an_intact_line() {
             .count();
         let disk = disk_with(&damaged);
         let mut store = store_on(&disk);
-        store.follow().unwrap();
-        let served = texts(&store);
+        store.follow_all().unwrap();
+        let served = texts(&mut store);
         assert!(
             served.iter().all(|text| TEXTS.contains(&text.as_str())),
             "{case}: {served:?}"
@@ -131,9 +135,9 @@ fn no_flipped_byte_invents_a_text_or_hides_an_intact_line() {
         );
         save(&mut store, "new").unwrap();
         let mut reopened = store_on(&disk);
-        reopened.follow().unwrap();
+        reopened.follow_all().unwrap();
         assert_eq!(
-            texts(&reopened).len(),
+            texts(&mut reopened).len(),
             served.len() + 1,
             "{case}: after a save"
         );
@@ -151,13 +155,13 @@ fn an_older_copy_that_was_put_back_and_has_grown_is_read_afresh() {
     assert_eq!(save(&mut theirs, "and one that is longer").unwrap(), 4);
     assert!(disk.bytes(JOURNAL).len() > backup.len() + 200);
 
-    assert!(ours.follow().unwrap().was_reset);
-    assert_eq!(texts(&ours), texts(&theirs));
+    assert!(ours.follow_all().unwrap().was_reset);
+    assert_eq!(texts(&mut ours), texts(&mut theirs));
     assert_eq!((ours.damaged(), ours.gaps()), (0, 0));
     assert_eq!(disk.names(), [JOURNAL], "nothing healthy is set aside");
-    assert!(!ours.follow().unwrap().was_reset, "once");
+    assert!(!ours.follow_all().unwrap().was_reset, "once");
     assert_eq!(save(&mut ours, "next").unwrap(), 5);
-    assert!(!theirs.follow().unwrap().was_reset);
+    assert!(!theirs.follow_all().unwrap().was_reset);
 }
 
 #[test]
@@ -172,8 +176,8 @@ fn an_older_copy_is_noticed_after_whatever_line_was_the_last() {
     ] {
         let disk = disk_with(&[&bytes, last].concat());
         let mut ours = store_on(&disk);
-        ours.follow().unwrap();
-        assert!(!ours.follow().unwrap().was_reset, "it is the same");
+        ours.follow_all().unwrap();
+        assert!(!ours.follow_all().unwrap().was_reset, "it is the same");
         let other = disk_with(&bytes);
         for number in 0..400 {
             save(&mut store_on(&other), &format!("other {number}")).unwrap();
@@ -182,8 +186,8 @@ fn an_older_copy_is_noticed_after_whatever_line_was_the_last() {
             }
         }
         disk.put(JOURNAL, &other.bytes(JOURNAL));
-        ours.follow().unwrap();
-        assert_eq!(texts(&ours), served(&other));
+        ours.follow_all().unwrap();
+        assert_eq!(texts(&mut ours), served(&other));
     }
 }
 
@@ -208,8 +212,8 @@ fn a_missing_line_shows_as_a_gap_and_the_rest_is_served() {
         let bytes: String = order.iter().map(|at| lines[*at]).collect();
         let disk = disk_with(bytes.as_bytes());
         let mut store = store_on(&disk);
-        store.follow().unwrap();
-        assert_eq!(texts(&store), expected, "{order:?}");
+        store.follow_all().unwrap();
+        assert_eq!(texts(&mut store), expected, "{order:?}");
         assert_eq!(
             (store.gaps(), store.damaged()),
             (gaps, damaged),
@@ -231,6 +235,9 @@ fn a_newer_format_is_an_error_each_time_and_is_not_touched() {
         generation: "g".to_owned(),
         next_id: 0,
         created_at: at(0).now(),
+        revision: 0,
+        listed: 0,
+        known_from: 0,
     };
     let bytes = encode(0, &Event::Journal(header)).unwrap().0;
     let disk = disk_with(&bytes);
@@ -272,8 +279,8 @@ fn a_line_that_is_too_long_is_set_aside_in_parts_and_the_rest_is_served() {
     assert_eq!(served(&disk), TEXTS, "even while its end is missing");
     save(&mut store_on(&disk), "new").unwrap();
     let mut store = store_on(&disk);
-    store.follow().unwrap();
-    assert_eq!(texts(&store).last().map(String::as_str), Some("new"));
+    store.follow_all().unwrap();
+    assert_eq!(texts(&mut store).last().map(String::as_str), Some("new"));
     assert_eq!(store.damaged(), 3, "each part that was handed out");
     assert_eq!(disk.bytes(JOURNAL)[..end], bytes[..end]);
 }
@@ -283,7 +290,7 @@ fn a_journal_that_lost_its_end_is_read_afresh() {
     let bytes = journal();
     let disk = disk_with(&bytes);
     let mut store = store_on(&disk);
-    store.follow().unwrap();
+    store.follow_all().unwrap();
     let second = bytes
         .iter()
         .enumerate()
@@ -292,8 +299,35 @@ fn a_journal_that_lost_its_end_is_read_afresh() {
         .unwrap()
         .0;
     disk.put(JOURNAL, &bytes[..=second]);
-    assert!(store.follow().unwrap().was_reset);
-    assert_eq!(texts(&store), TEXTS[..1]);
+    assert!(store.follow_all().unwrap().was_reset);
+    assert_eq!(texts(&mut store), TEXTS[..1]);
+}
+
+#[test]
+fn an_unterminated_end_in_which_a_newline_is_damaged_loses_no_line() {
+    let bytes = journal();
+    let text = String::from_utf8(bytes.clone()).unwrap();
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+    // The newline before the last line, and the one at the end: damaged, missing, or followed by an interrupted write.
+    for damaged in [b'x', b'}', b'"', b' '] {
+        for tail in [
+            &b""[..],
+            b"\r",
+            b"}",
+            b"x",
+            b"{\"crc\":\"01234567\",\"prev\":{}}",
+        ] {
+            let mut bytes = bytes[..ends[3]].to_vec();
+            bytes[ends[2]] = damaged;
+            bytes.extend(tail);
+            let disk = disk_with(&bytes);
+            let case = format!("{:?} {tail:?}", char::from(damaged));
+            assert_eq!(served(&disk), TEXTS, "{case}");
+            let id = save(&mut store_on(&disk), "new").unwrap();
+            assert!(id >= 3, "{case}");
+            assert_eq!(served(&disk), [&TEXTS[..], &["new"]].concat(), "{case}");
+        }
+    }
 }
 
 #[test]
@@ -301,21 +335,21 @@ fn carriage_returns_from_an_editor_are_harmless() {
     let text = String::from_utf8(journal()).unwrap().replace('\n', "\r\n");
     let disk = disk_with(text.as_bytes());
     let mut store = store_on(&disk);
-    store.follow().unwrap();
-    assert_eq!(texts(&store), TEXTS);
+    store.follow_all().unwrap();
+    assert_eq!(texts(&mut store), TEXTS);
     assert_eq!(store.damaged(), 0);
 }
 
 #[test]
 fn a_missing_directory_is_told_from_an_empty_one() {
     let disk = FakeDisk::default();
-    store_on(&disk).follow().unwrap();
+    store_on(&disk).follow_all().unwrap();
     assert_eq!(disk.names(), [""; 0], "reading creates nothing");
     disk.fail(Faults {
         missing: true,
         ..Faults::default()
     });
-    let error = store_on(&disk).follow().unwrap_err().to_string();
+    let error = store_on(&disk).follow_all().err().unwrap().to_string();
     assert!(
         error.starts_with("no directory was granted as `data`"),
         "{error}"

@@ -8,6 +8,8 @@
 //! line is verified by itself. `prev` is the `crc` of the line before, `00000000` on the first, so a line that is
 //! missing, repeated or out of place shows.
 
+use std::ops::Range;
+
 use super::event::Event;
 use crate::config::{MAX_SESSION_CHARS, MAX_TAG_CHARS, MAX_TAGS, MAX_TEXT_CHARS};
 
@@ -116,9 +118,17 @@ pub(crate) fn complete(bytes: &[u8]) -> Option<(Line, usize)> {
         .find_map(|end| Some((decode(&bytes[..end]).ok()?, end)))
 }
 
-/// The lines that are intact within damaged bytes, for a newline may be what is damaged; and whether there is anything
-/// else than these lines (a carriage return, which an editor may leave, is nothing).
-pub(crate) fn salvage(bytes: &[u8]) -> (Vec<Line>, bool) {
+/// What stands between two newlines: one line; or, where it is damaged, what [`salvage`] finds.
+pub(crate) fn lines_in(bytes: &[u8]) -> (Vec<(Line, Range<usize>)>, bool) {
+    match decode(bytes) {
+        Ok(line) => (vec![(line, 0..bytes.len())], false),
+        Err(_) => salvage(bytes),
+    }
+}
+
+/// The lines that are intact within damaged bytes, each with where it is in them, for a newline may be what is damaged;
+/// and whether there is anything else than these lines (a carriage return, which an editor may leave, is nothing).
+pub(crate) fn salvage(bytes: &[u8]) -> (Vec<(Line, Range<usize>)>, bool) {
     let starts: Vec<usize> = bytes
         .windows(START.len())
         .enumerate()
@@ -131,7 +141,7 @@ pub(crate) fn salvage(bytes: &[u8]) -> (Vec<Line>, bool) {
         let piece = &bytes[start..starts.get(index + 1).copied().unwrap_or(bytes.len())];
         match complete(piece) {
             Some((line, end)) => {
-                lines.push(line);
+                lines.push((line, start..start + end));
                 leftovers |= !matches!(&piece[end..], b"" | b"\r");
             }
             None => leftovers = true,
@@ -196,19 +206,26 @@ mod tests {
                 tags.clone(),
                 1.0..=10.0,
                 at.clone(),
-                prop::option::of(hostile_text())
+                prop::option::of(hostile_text()),
+                prop::option::of((at.clone(), any::<u64>())),
             )
-                .prop_map(|(id, text, tags, importance, created_at, session)| {
-                    Event::Save(Save {
-                        id: Id(id),
-                        text,
-                        kind: Kind::Semantic,
-                        tags,
-                        importance,
-                        created_at,
-                        session,
-                    })
-                }),
+                .prop_map(
+                    |(id, text, tags, importance, created_at, session, copied)| {
+                        Event::Save(Save {
+                            id: Id(id),
+                            text,
+                            kind: Kind::Semantic,
+                            tags,
+                            importance,
+                            created_at,
+                            session,
+                            modified_at: copied.map(|(at, _)| at),
+                            last_accessed: copied.map(|(at, _)| at),
+                            forgotten_at: copied.map(|(at, _)| at),
+                            revision: copied.map(|(_, revision)| revision),
+                        })
+                    }
+                ),
             (
                 any::<u64>(),
                 at.clone(),
@@ -237,6 +254,9 @@ mod tests {
             generation: "cd".repeat(16),
             next_id: 0,
             created_at: time(1_796_000_000_000),
+            revision: 0,
+            listed: 0,
+            known_from: 0,
         };
         let (line, crc) = encode(0, &Event::Journal(header)).unwrap();
         let line = String::from_utf8(line).unwrap();
@@ -269,6 +289,10 @@ mod tests {
             importance: 1.0 / 3.0,
             created_at: time(0),
             session,
+            modified_at: Some(Timestamp::MAX),
+            last_accessed: Some(Timestamp::MAX),
+            forgotten_at: Some(Timestamp::MAX),
+            revision: Some(u64::MAX),
         };
         let (line, _) = encode(u32::MAX, &Event::Save(save)).unwrap();
         assert!(line.len() <= MAX_LINE_BYTES, "{}", line.len());
@@ -289,6 +313,10 @@ mod tests {
             importance: 1.0,
             created_at: time(0),
             session: None,
+            modified_at: None,
+            last_accessed: None,
+            forgotten_at: None,
+            revision: None,
         };
         let shortest = Kind::ALL.into_iter().map(|kind| {
             let save = Save {

@@ -5,12 +5,15 @@
 
 use std::io;
 
-use super::disk::{Disk, DiskFile};
+use super::disk::{Disk, DiskFile, explain};
+use super::entry::Place;
 use super::error::StoreError;
-use super::event::{Event, FORMAT};
+use super::event::{Event, FORMAT, Header};
 use super::journal::{Apply, Found, JOURNAL};
-use super::line::{Line, MAX_LINE_BYTES, MIN_SAVE_BYTES, complete, decode, header_format, salvage};
-use super::reader::{LineReader, Piece};
+use super::line::{
+    Line, MAX_LINE_BYTES, MIN_SAVE_BYTES, complete, header_format, lines_in, salvage,
+};
+use super::reader::{LineReader, Piece, read_up_to};
 use super::set_aside::{SET_ASIDE, SetAside};
 use crate::security::parse_id;
 
@@ -33,6 +36,13 @@ pub(super) struct Position {
     pub(super) damaged: u64,
     /// Places where lines are missing, repeated or out of order.
     pub(super) gaps: u64,
+    /// How many of both were reported.
+    pub(super) reported: (u64, u64),
+    /// Whether some bytes could not be set aside: then the file must not be rewritten, for it has the only copy.
+    pub(super) unkept: bool,
+    /// Whether the file's name is known to be durable. Another process may have put the file there and died before it
+    /// was; what is written into it is acknowledged only after that.
+    pub(super) name_is_durable: bool,
 }
 
 /// Where a line is and how it begins. That holds its checksum, and each checksum covers the one before: a file that has
@@ -94,16 +104,19 @@ impl Position {
         if newline.is_none() && start.len() < MAX_LINE_BYTES && complete(line).is_none() {
             return Ok(None);
         }
-        if let Some(newer) = header_format(line).filter(|format| *format > FORMAT.into()) {
-            return Err(StoreError::newer(newer));
-        }
-        let header = salvage(line)
+        let header = lines_in(line)
             .0
             .into_iter()
-            .find_map(|line| match line.event {
+            .find_map(|(line, _)| match line.event {
                 Event::Journal(header) => Some(header),
                 _ => None,
             });
+        let is_known = |header: &Header| header.format <= FORMAT;
+        if !header.as_ref().is_some_and(is_known)
+            && let Some(newer) = header_format(line).filter(|format| *format > FORMAT.into())
+        {
+            return Err(StoreError::newer(newer));
+        }
         let generation = match header {
             Some(header) => header.generation,
             None => format!("damaged-{:08x}", crc32fast::hash(line)),
@@ -125,7 +138,12 @@ impl Position {
             && self.last.is_in(file)?)
     }
 
-    pub(super) fn read(&mut self, file: &mut dyn DiskFile, sink: &mut Sink<'_>) -> io::Result<()> {
+    /// Reads the next chunk. True: that was the end of the file.
+    pub(super) fn read(
+        &mut self,
+        file: &mut dyn DiskFile,
+        sink: &mut Sink<'_>,
+    ) -> io::Result<bool> {
         let mut reader = self.reader.clone();
         let rest = reader.read(file, |offset, piece| match piece {
             Piece::Line(bytes) => self.line(offset, bytes, sink),
@@ -140,18 +158,35 @@ impl Position {
                 self.unusable(offset, bytes, false, sink);
             }
         })?;
-        self.torn = match complete(&rest).filter(|_| !reader.is_in_long_line()) {
-            Some((line, end)) => {
-                self.last = Mark::at(reader.offset, &rest[..end]);
-                self.event(reader.offset, &rest[..end], line, sink);
-                self.settle_header(sink);
-                reader.offset += end as u64;
-                rest[end..].to_vec()
-            }
-            None => rest,
-        };
+        let is_end = rest.is_some();
+        if let Some(rest) = rest {
+            self.unterminated(&mut reader, rest, sink);
+        }
         self.reader = reader;
-        Ok(())
+        if let Err(error) = sink.set_aside.flush(sink.disk) {
+            self.unkept = true;
+            sink.warnings.push(format!(
+                "{SET_ASIDE}: can't be written ({})",
+                explain(&error)
+            ));
+        }
+        Ok(is_end)
+    }
+
+    /// What stands after the last newline: lines that lack only that are whole, even where the newline between two of
+    /// them is damaged. What comes after the last one is torn.
+    fn unterminated(&mut self, reader: &mut LineReader, rest: Vec<u8>, sink: &mut Sink<'_>) {
+        let whole = if reader.is_in_long_line() {
+            0
+        } else {
+            let (lines, _) = salvage(&rest);
+            lines.last().map_or(0, |(_, range)| range.end)
+        };
+        if whole > 0 {
+            self.line(reader.offset, &rest[..whole], sink);
+            reader.offset += whole as u64;
+        }
+        self.torn = rest[whole..].to_vec();
     }
 
     fn line(&mut self, offset: u64, bytes: &[u8], sink: &mut Sink<'_>) {
@@ -159,22 +194,31 @@ impl Position {
         if bytes.is_empty() {
             return;
         }
-        let (lines, leftovers) = match decode(bytes) {
-            Ok(line) => (vec![line], false),
-            Err(_) => salvage(bytes),
-        };
+        let (lines, leftovers) = lines_in(bytes);
         if leftovers {
             self.chain = None;
             self.unusable(offset, bytes, true, sink);
         }
-        for line in lines {
-            self.event(offset, bytes, line, sink);
+        for (line, range) in lines {
+            let place = Place {
+                offset: offset + range.start as u64,
+                // No line is longer than `MAX_LINE_BYTES`.
+                length: range.len() as u32,
+                crc: line.crc,
+            };
+            self.event(offset, bytes, (line, place), sink);
         }
         self.settle_header(sink);
     }
 
     /// A line whose own checksum holds.
-    fn event(&mut self, offset: u64, bytes: &[u8], line: Line, sink: &mut Sink<'_>) {
+    fn event(
+        &mut self,
+        offset: u64,
+        bytes: &[u8],
+        (line, place): (Line, Place),
+        sink: &mut Sink<'_>,
+    ) {
         if self.chain.is_some_and(|chain| chain != line.prev) {
             self.gaps += 1;
         }
@@ -185,7 +229,7 @@ impl Position {
                 if matches!(line.event, Event::Journal(_)) {
                     self.header = HeaderState::Settled;
                 }
-                (sink.apply)(Found::Event(line.event))
+                (sink.apply)(Found::Event(line.event, place))
             }
         };
         if let Err(reason) = outcome {
@@ -199,13 +243,7 @@ impl Position {
     /// Bytes that say nothing; `starts` unless they are the rest of a line that was counted already.
     fn unusable(&mut self, offset: u64, bytes: &[u8], starts: bool, sink: &mut Sink<'_>) {
         self.damaged += u64::from(starts);
-        if let Err(error) = sink
-            .set_aside
-            .keep(sink.disk, &self.generation, offset, bytes)
-        {
-            sink.warnings
-                .push(format!("{SET_ASIDE}: can't be written ({error})"));
-        }
+        sink.set_aside.keep(&self.generation, offset, bytes);
         lose(bytes, sink.apply);
     }
 
@@ -229,27 +267,9 @@ pub(super) fn lose(bytes: &[u8], apply: Apply<'_>) {
     }
 }
 
-/// Up to `count` bytes from an offset in a file.
-pub(super) fn read_up_to(
-    file: &mut dyn DiskFile,
-    offset: u64,
-    count: usize,
-) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; count];
-    let mut filled = 0;
-    while filled < count {
-        match file.read_at(offset + filled as u64, &mut bytes[filled..])? {
-            0 => break,
-            more => filled += more,
-        }
-    }
-    bytes.truncate(filled);
-    Ok(bytes)
-}
-
 /// The ids that the remains of a line name, under whatever key. (Within a text quotes are escaped, so none is found
 /// there; a tag may look like one.)
-fn ids_in(bytes: &[u8]) -> Vec<u64> {
+pub(super) fn ids_in(bytes: &[u8]) -> Vec<u64> {
     const START: &str = "\"m";
     let text = String::from_utf8_lossy(bytes);
     text.match_indices(START)

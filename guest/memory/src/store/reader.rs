@@ -5,8 +5,9 @@ use std::io;
 use super::disk::DiskFile;
 use super::line::MAX_LINE_BYTES;
 
-/// Bytes read at a time: large enough that a system call costs nothing beside parsing, small beside the memory cap.
-const CHUNK_BYTES: usize = 1024 * 1024;
+/// Bytes read at a time, more than the longest line: large enough that a system call costs nothing beside parsing; small
+/// beside a slice of work, since nobody looks at the clock before all of it is indexed.
+pub(super) const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Bytes that stand between two newlines, or a part of such.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,38 +38,35 @@ impl LineReader {
         }
     }
 
+    /// A reader that goes on where another one has come to.
+    pub(super) fn resuming(offset: u64, in_long_line: bool) -> Self {
+        Self {
+            offset,
+            in_long_line,
+        }
+    }
+
     /// Whether the next piece belongs to an overlong line.
     pub(super) fn is_in_long_line(&self) -> bool {
         self.in_long_line
     }
 
-    /// Hands out what the file has gained, up to its last newline, each piece with its offset. Returns the bytes after
-    /// that newline, shorter than a line may be; they are read again next time.
+    /// Hands out the lines of the next chunk, each with its offset. At the end of the file returns the bytes after its
+    /// last newline, shorter than a line may be; they are read again next time. `None`: there is more to read.
     pub(super) fn read(
         &mut self,
         file: &mut dyn DiskFile,
         mut each: impl FnMut(u64, Piece<'_>),
-    ) -> io::Result<Vec<u8>> {
-        let mut pending: Vec<u8> = Vec::new();
-        let mut chunk = vec![0; CHUNK_BYTES.min(self.unread(file)?)];
-        loop {
-            let count = match chunk.len() {
-                0 => 0,
-                _ => file.read_at(self.offset + pending.len() as u64, &mut chunk)?,
-            };
-            if count == 0 {
-                return Ok(pending);
-            }
-            pending.extend_from_slice(&chunk[..count]);
-            let used = self.hand_out(&pending, &mut each);
-            pending.drain(..used);
-        }
-    }
-
-    /// How many bytes there are to read, as far as memory can count: only a hint for the size of the buffer.
-    fn unread(&self, file: &mut dyn DiskFile) -> io::Result<usize> {
+    ) -> io::Result<Option<Vec<u8>>> {
         let unread = file.size()?.saturating_sub(self.offset);
-        Ok(usize::try_from(unread).unwrap_or(usize::MAX))
+        let wanted = usize::try_from(unread)
+            .unwrap_or(usize::MAX)
+            .min(CHUNK_BYTES);
+        let mut bytes = read_up_to(file, self.offset, wanted)?;
+        let is_all = bytes.len() < wanted || wanted as u64 == unread;
+        let used = self.hand_out(&bytes, &mut each);
+        bytes.drain(..used);
+        Ok(is_all.then_some(bytes))
     }
 
     /// Hands out the whole lines in `bytes`, and overlong parts. Returns how many bytes that were.
@@ -92,6 +90,24 @@ impl LineReader {
     }
 }
 
+/// Up to `count` bytes from an offset in a file.
+pub(super) fn read_up_to(
+    file: &mut dyn DiskFile,
+    offset: u64,
+    count: usize,
+) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; count];
+    let mut filled = 0;
+    while filled < count {
+        match file.read_at(offset + filled as u64, &mut bytes[filled..])? {
+            0 => break,
+            more => filled += more,
+        }
+    }
+    bytes.truncate(filled);
+    Ok(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::disk::{Access, Disk};
@@ -102,19 +118,21 @@ mod tests {
     fn read(reader: &mut LineReader, disk: &FakeDisk) -> (Vec<(u64, String)>, Vec<u8>) {
         let mut pieces = Vec::new();
         let mut file = disk.open("f", Access::Append).unwrap();
-        let rest = reader
-            .read(file.as_mut(), |offset, piece| {
-                pieces.push((
-                    offset,
-                    match piece {
+        loop {
+            let rest = reader
+                .read(file.as_mut(), |offset, piece| {
+                    let piece = match piece {
                         Piece::Line(bytes) => format!("line {}", String::from_utf8_lossy(bytes)),
                         Piece::Long(bytes) => format!("long {}", bytes.len()),
                         Piece::EndOfLong(bytes) => format!("end {}", bytes.len()),
-                    },
-                ));
-            })
-            .unwrap();
-        (pieces, rest)
+                    };
+                    pieces.push((offset, piece));
+                })
+                .unwrap();
+            if let Some(rest) = rest {
+                return (pieces, rest);
+            }
+        }
     }
 
     fn pieces(expected: &[(u64, &str)]) -> Vec<(u64, String)> {

@@ -31,47 +31,59 @@ struct Record<'a> {
 pub(crate) struct SetAside {
     /// The starts of the records that are there; `None` before the file was read.
     known: Option<HashSet<Vec<u8>>>,
+    /// Records that wait for [`SetAside::flush`].
+    waiting: Vec<Vec<u8>>,
 }
 
 impl SetAside {
-    /// Copies bytes of the journal, unless they were copied before.
-    pub(crate) fn keep(
-        &mut self,
-        disk: &dyn Disk,
-        generation: &str,
-        offset: u64,
-        bytes: &[u8],
-    ) -> io::Result<()> {
-        let known = match &mut self.known {
-            Some(known) => known,
-            None => self.known.insert(read_keys(disk)?),
-        };
+    /// Notes bytes of the journal down; [`SetAside::flush`] writes them.
+    pub(super) fn keep(&mut self, generation: &str, offset: u64, bytes: &[u8]) {
         let text = std::str::from_utf8(bytes).ok();
         let hex = if text.is_some() {
             None
         } else {
             Some(to_hex(bytes))
         };
-        let mut line = serde_json::to_vec(&Record {
+        let record = Record {
             generation,
             offset,
             text,
             hex,
-        })?;
-        let Some(key) = key(&line) else {
-            return Err(io::Error::other("a record without bytes"));
         };
-        if known.contains(&key) {
+        // A value of this type always has a JSON form.
+        self.waiting.extend(serde_json::to_vec(&record));
+    }
+
+    /// Writes what was noted down, but for what is there already, and makes it durable: once for all of it. After a
+    /// failure it is noted down no more.
+    pub(super) fn flush(&mut self, disk: &dyn Disk) -> io::Result<()> {
+        let waiting = std::mem::take(&mut self.waiting);
+        if waiting.is_empty() {
             return Ok(());
         }
-        line.push(b'\n');
+        let known = match &mut self.known {
+            Some(known) => known,
+            None => self.known.insert(read_keys(disk)?),
+        };
+        let mut keys = HashSet::new();
+        let mut lines = Vec::new();
+        for record in waiting {
+            let Some(key) = key(&record) else { continue };
+            if !known.contains(&key) && keys.insert(key) {
+                lines.extend(record);
+                lines.push(b'\n');
+            }
+        }
+        if lines.is_empty() {
+            return Ok(());
+        }
         let mut file = disk.open(SET_ASIDE, Access::Append)?;
         if !ends_with_newline(file.as_mut())? {
-            line.insert(0, b'\n');
+            lines.insert(0, b'\n');
         }
-        file.append(&line)?;
+        file.append(&lines)?;
         file.sync_data()?;
-        known.insert(key);
+        known.extend(keys);
         Ok(())
     }
 }
@@ -92,12 +104,17 @@ fn read_keys(disk: &dyn Disk) -> io::Result<HashSet<Vec<u8>>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(keys),
         file => file?,
     };
-    LineReader::default().read(file.as_mut(), |_, piece| {
-        if let Piece::Line(bytes) | Piece::Long(bytes) = piece {
-            keys.extend(key(bytes));
+    let mut reader = LineReader::default();
+    loop {
+        let end = reader.read(file.as_mut(), |_, piece| {
+            if let Piece::Line(bytes) | Piece::Long(bytes) = piece {
+                keys.extend(key(bytes));
+            }
+        })?;
+        if end.is_some() {
+            return Ok(keys);
         }
-    })?;
-    Ok(keys)
+    }
 }
 
 /// A record's line up to its bytes: generation and offset.
@@ -125,31 +142,49 @@ mod tests {
     use super::super::fake::{FakeDisk, Faults};
     use super::*;
 
+    fn keep(
+        set_aside: &mut SetAside,
+        disk: &FakeDisk,
+        at: (&str, u64),
+        bytes: &[u8],
+    ) -> io::Result<()> {
+        set_aside.keep(at.0, at.1, bytes);
+        set_aside.flush(disk)
+    }
+
     #[test]
     fn bytes_are_kept_once_also_by_a_later_instance() {
         let disk = FakeDisk::default();
         let mut first = SetAside::default();
-        first
-            .keep(&disk, "ab", 7, b"bad \"line\",\"text\":")
-            .unwrap();
-        first
-            .keep(&disk, "ab", 7, b"bad \"line\",\"text\":")
-            .unwrap();
-        SetAside::default().keep(&disk, "ab", 7, b"bad").unwrap();
+        keep(&mut first, &disk, ("ab", 7), b"bad \"line\",\"text\":").unwrap();
+        keep(&mut first, &disk, ("ab", 7), b"bad \"line\",\"text\":").unwrap();
+        keep(&mut SetAside::default(), &disk, ("ab", 7), b"bad").unwrap();
         assert_eq!(
             disk.text(SET_ASIDE),
             "{\"generation\":\"ab\",\"offset\":7,\"text\":\"bad \\\"line\\\",\\\"text\\\":\"}\n"
         );
-        SetAside::default().keep(&disk, "cd", 7, b"bad").unwrap();
+        keep(&mut SetAside::default(), &disk, ("cd", 7), b"bad").unwrap();
         assert_eq!(disk.text(SET_ASIDE).lines().count(), 2);
+    }
+
+    #[test]
+    fn much_damage_is_made_durable_at_once() {
+        let disk = FakeDisk::default();
+        let mut set_aside = SetAside::default();
+        for offset in [1, 2, 3, 2] {
+            set_aside.keep("ab", offset, b"bad");
+        }
+        set_aside.flush(&disk).unwrap();
+        assert_eq!(disk.text(SET_ASIDE).lines().count(), 3);
+        assert_eq!((disk.syncs(), disk.appends()), (1, 1));
+        set_aside.flush(&disk).unwrap();
+        assert_eq!((disk.syncs(), disk.appends()), (1, 1));
     }
 
     #[test]
     fn what_is_no_text_is_kept_as_hex() {
         let disk = FakeDisk::default();
-        SetAside::default()
-            .keep(&disk, "ab", 0, b"\xff\x00a")
-            .unwrap();
+        keep(&mut SetAside::default(), &disk, ("ab", 0), b"\xff\x00a").unwrap();
         assert_eq!(
             disk.text(SET_ASIDE),
             "{\"generation\":\"ab\",\"offset\":0,\"hex\":\"ff0061\"}\n"
@@ -160,7 +195,7 @@ mod tests {
     fn a_torn_record_spoils_no_other() {
         let disk = FakeDisk::default();
         disk.put(SET_ASIDE, b"{\"generation\":\"a");
-        SetAside::default().keep(&disk, "ab", 1, b"x").unwrap();
+        keep(&mut SetAside::default(), &disk, ("ab", 1), b"x").unwrap();
         assert_eq!(
             disk.text(SET_ASIDE).lines().nth(1),
             Some("{\"generation\":\"ab\",\"offset\":1,\"text\":\"x\"}")
@@ -175,9 +210,9 @@ mod tests {
             read_only: true,
             ..Faults::default()
         });
-        assert!(set_aside.keep(&disk, "ab", 1, b"x").is_err());
+        assert!(keep(&mut set_aside, &disk, ("ab", 1), b"x").is_err());
         disk.fail(Faults::default());
-        set_aside.keep(&disk, "ab", 1, b"x").unwrap();
+        keep(&mut set_aside, &disk, ("ab", 1), b"x").unwrap();
         assert_eq!(disk.text(SET_ASIDE).lines().count(), 1);
     }
 }

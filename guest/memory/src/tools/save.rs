@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Annotations, Tool, ToolReply, kind_schema, object_schema, tags_schema};
-use crate::backend::{MemoryBackend, SaveError, Saved};
+use crate::backend::{MemoryBackend, Merge, SaveError, Saved};
 use crate::config::{DEFAULT_IMPORTANCE, Kind, MAX_IMPORTANCE, MAX_TEXT_CHARS, MIN_IMPORTANCE};
 use crate::render::entry_uri;
 use crate::request::Moment;
@@ -66,11 +66,15 @@ pub fn handle_save(arguments: &Value, backend: &mut MemoryBackend, moment: &Mome
         Err(error) => return ToolReply::refused(error),
     };
     match backend.save(&args, moment) {
-        Ok(Saved { id, created }) => {
+        Ok(Saved {
+            id,
+            created,
+            merged,
+        }) => {
             let text = if created {
                 format!("Saved m{id}.")
             } else {
-                format!("Already saved as m{id}.")
+                format!("Already saved as m{id}{}.", additions(&merged))
             };
             ToolReply::done(
                 text,
@@ -79,5 +83,20 @@ pub fn handle_save(arguments: &Value, backend: &mut MemoryBackend, moment: &Mome
         }
         Err(error @ SaveError::Store(StoreError::InDoubt(_))) => ToolReply::refused(error),
         Err(error) => ToolReply::refused(format!("nothing was stored: {error}")),
+    }
+}
+
+/// What a memory that was there already gained, to follow on its id.
+fn additions(merged: &Merge) -> String {
+    let mut said = Vec::new();
+    if !merged.tags.is_empty() {
+        said.push(format!("added tags {}", merged.tags.join(", ")));
+    }
+    if let Some(importance) = merged.importance {
+        said.push(format!("raised its importance to {importance}"));
+    }
+    match said.is_empty() {
+        true => String::new(),
+        false => format!("; {}", said.join(" and ")),
     }
 }

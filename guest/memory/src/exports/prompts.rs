@@ -1,0 +1,60 @@
+//! Prompts.
+
+use super::{Component, moment, only_page, static_list, text_content, with_backend};
+use crate::bindings::exports::personal_memory::mcp::prompts;
+use crate::bindings::exports::personal_memory::mcp::types::{
+    Error, RequestContext, Resumption, Role,
+};
+use crate::prompts::PROMPTS;
+
+impl prompts::Guest for Component {
+    fn list(_: RequestContext, cursor: Option<String>) -> Result<prompts::PromptPage, Error> {
+        only_page(cursor)?;
+        let prompts = PROMPTS.iter().map(prompt).collect();
+        Ok(prompts::PromptPage {
+            prompts,
+            next_cursor: None,
+            cache: static_list(),
+        })
+    }
+
+    fn get(
+        context: RequestContext,
+        name: String,
+        arguments: Vec<(String, String)>,
+        _: Option<Resumption>,
+    ) -> Result<prompts::PromptOutcome, Error> {
+        let filled = with_backend(|backend| {
+            crate::prompts::get(&name, &arguments, backend, &moment(&context))
+        })?;
+        let message = prompts::PromptMessage {
+            role: Role::User,
+            content: text_content(filled.text),
+        };
+        Ok(prompts::PromptOutcome::Complete(prompts::PromptResult {
+            description: Some(filled.description),
+            messages: vec![message],
+            meta: None,
+        }))
+    }
+}
+
+fn prompt(prompt: &crate::prompts::Prompt) -> prompts::Prompt {
+    let arguments = prompt
+        .arguments
+        .iter()
+        .map(|argument| prompts::PromptArgument {
+            name: argument.name.to_owned(),
+            title: None,
+            description: Some(argument.description.to_owned()),
+            required: true,
+        });
+    prompts::Prompt {
+        name: prompt.name.to_owned(),
+        title: Some(prompt.title.to_owned()),
+        description: Some(prompt.description.to_owned()),
+        arguments: arguments.collect(),
+        icons: Vec::new(),
+        meta: None,
+    }
+}

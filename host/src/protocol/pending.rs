@@ -1,0 +1,160 @@
+//! A call between its request and its response.
+
+use std::sync::{Arc, PoisonError};
+
+use serde_json::{Value, json};
+
+use super::error;
+use super::notify::CallNotifier;
+use super::outbox::Outbox;
+use super::scope::Scope;
+use super::session::{InFlight, decorate};
+use super::subscriptions::{Connection, Subscriptions};
+use super::wants::Wants;
+use crate::convert::{self, Converted};
+use crate::jsonrpc::{INTERNAL_ERROR, Id, Response, RpcError};
+use crate::sandbox::bindings::personal_memory::mcp::types::{
+    Error as ComponentError, RequestContext, UnknownResource,
+};
+use crate::sandbox::{Call, CallError, Cancel, Notifier, Outcome, Profile};
+
+/// A call that is to be made, and what is needed to answer it. Dropping it unanswered frees its id.
+pub struct PendingCall {
+    /// The call.
+    pub call: Call,
+    /// Who makes it.
+    pub context: RequestContext,
+    /// Stops it.
+    pub cancel: Cancel,
+    /// Where its response goes, and what is said before that.
+    pub outbox: Arc<dyn Outbox>,
+    pub(super) purpose: Purpose,
+    pub(super) id: Id,
+    pub(super) scope: Scope,
+    pub(super) profile: Arc<Profile>,
+    pub(super) subscriptions: Arc<Subscriptions>,
+    pub(super) connection: Connection,
+    pub(super) in_flight: InFlight,
+}
+
+/// What a call's outcome is for.
+pub(super) enum Purpose {
+    /// It is the answer.
+    Answer,
+    /// It decides whether a legacy client can watch this resource.
+    Subscribe(String),
+    /// It decides which of these a stream tells of.
+    Listen(Wants),
+}
+
+impl PendingCall {
+    /// Where the call's progress and log messages go; `None` when the client wants neither.
+    pub fn notifier(&self) -> Option<Arc<dyn Notifier>> {
+        let wanted = self.scope.progress_token.is_some() || self.scope.log_level.is_some();
+        wanted.then(|| {
+            Arc::new(CallNotifier::new(
+                Arc::clone(&self.outbox),
+                self.scope.clone(),
+                self.cancel.clone(),
+            )) as Arc<dyn Notifier>
+        })
+    }
+
+    /// The response to the call. The id is free again when this returns, unless it names a stream now. A cancelled call
+    /// has none, and neither has a stream that was opened: that is acknowledged here.
+    pub fn finish(mut self, outcome: Result<Outcome, CallError>) -> Option<Response> {
+        if self.cancel.is_cancelled() {
+            return None;
+        }
+        let purpose = std::mem::replace(&mut self.purpose, Purpose::Answer);
+        let result = match purpose {
+            Purpose::Answer => self.result(outcome),
+            Purpose::Subscribe(uri) => self.subscribe(uri, outcome),
+            Purpose::Listen(wants) => match self.listen(wants, outcome) {
+                Ok(()) => return None,
+                Err(error) => Err(error),
+            },
+        };
+        Some(Response::new(self.id.clone(), result))
+    }
+
+    /// The response to a call that can't be made.
+    pub fn refuse(self, message: &str) -> Response {
+        let error = RpcError::new(INTERNAL_ERROR, message);
+        Response::new(self.id.clone(), Err::<Value, _>(error))
+    }
+
+    fn result(&self, outcome: Result<Outcome, CallError>) -> Result<Value, RpcError> {
+        let outcome = outcome.map_err(|error| self.error(error))?;
+        match convert::outcome(outcome, self.scope.version).map_err(error::from_unusable)? {
+            Converted::Complete { result, cache } => {
+                let result = Value::Object(result);
+                Ok(decorate(result, cache, &self.scope, &self.profile))
+            }
+            Converted::Needs(_) => {
+                let message =
+                    "the component wants to ask the client something, which is not supported yet";
+                Err(RpcError::new(INTERNAL_ERROR, message))
+            }
+        }
+    }
+
+    fn error(&self, error: CallError) -> RpcError {
+        error::from_call(error, &self.call, self.scope.version)
+    }
+
+    fn subscribe(
+        &self,
+        uri: String,
+        outcome: Result<Outcome, CallError>,
+    ) -> Result<Value, RpcError> {
+        if !self.can_subscribe(outcome)?.contains(&true) {
+            let reason = "there is no such resource that could be subscribed to".to_owned();
+            let unknown = ComponentError::UnknownResource(UnknownResource { uri, reason });
+            return Err(self.error(CallError::Refused(unknown)));
+        }
+        self.subscriptions
+            .subscribe(self.connection, uri, &self.outbox)?;
+        Ok(json!({}))
+    }
+
+    /// Opens a stream that tells of as much of what is wanted as there is to tell.
+    fn listen(&self, wants: Wants, outcome: Result<Outcome, CallError>) -> Result<(), RpcError> {
+        let possible = match self.profile.interfaces.changes {
+            true => self.can_subscribe(outcome)?,
+            false => Vec::new(),
+        };
+        // In the order in which they were asked about.
+        let resources = wants.resources.into_iter().zip(possible);
+        let honoured = Wants {
+            lists: wants.lists & self.profile.changing_lists,
+            resources: resources
+                .filter_map(|(uri, possible)| possible.then_some(uri))
+                .collect(),
+        };
+        let id = self.id.clone();
+        self.subscriptions
+            .listen(self.connection, id, honoured, &self.outbox)?;
+        // The client may have changed its mind meanwhile, when there was no stream yet.
+        if self.cancel.is_cancelled() {
+            self.subscriptions.cancel(self.connection, &self.id);
+        }
+        Ok(())
+    }
+
+    fn can_subscribe(&self, outcome: Result<Outcome, CallError>) -> Result<Vec<bool>, RpcError> {
+        match outcome.map_err(|error| self.error(error))? {
+            Outcome::CanSubscribe(possible) => Ok(possible),
+            _ => Ok(Vec::new()),
+        }
+    }
+}
+
+impl Drop for PendingCall {
+    fn drop(&mut self) {
+        self.in_flight
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&self.id);
+    }
+}

@@ -1,0 +1,230 @@
+//! The ways into a component: a call for a client, a look at what changed, and work that nobody waits for. Each goes in
+//! under the store's lock, to an instance whose store is open, and leaves a usable instance or none.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use wasmtime::Store;
+
+use super::bindings::exports::personal_memory::mcp::changes::ChangeSet;
+use super::bindings::exports::personal_memory::mcp::maintenance::StepOutcome;
+use super::bindings::personal_memory::mcp::types::RequestContext;
+use super::guest::Guest;
+use super::interfaces::Exports;
+use super::{Abnormal, Call, CallError, Cancel, Notifier, Outcome, Sandbox};
+use crate::store_lock::PATIENCE;
+
+/// How long the store is opened at a time. Other processes may use it in between, and a cancellation is heard.
+const OPENING_SLICE: Duration = Duration::from_millis(250);
+
+/// How long others get to take the store between two slices: longer than they pause between two attempts.
+const BETWEEN_SLICES: Duration = Duration::from_millis(10);
+
+/// How long a call waits for the store to be opened. A million memories take less; what takes longer goes on with the
+/// next call.
+const MAX_OPENING: Duration = Duration::from_secs(300);
+
+/// How long the worker is kept from calls by work that nobody waits for.
+const MAINTENANCE_SLICE: Duration = Duration::from_millis(50);
+
+/// What a look at the store gave.
+#[derive(Debug)]
+pub enum Seen {
+    /// What changed.
+    Changes(ChangeSet),
+    /// It is not possible at present: another process has the store, or it is not open yet.
+    Later,
+}
+
+/// What became of a slice of maintenance.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Maintained {
+    /// Nothing is left to do.
+    Done,
+    /// There is more.
+    More,
+    /// It failed; the details went to the log.
+    Failed,
+}
+
+/// What came of an attempt to enter.
+enum Entered<T> {
+    Returned(T),
+    /// The store is not open yet; the time for now is used up.
+    Opening,
+}
+
+impl Sandbox {
+    /// Makes one call. Blocks until it returned, its deadline passed, it was cancelled or it broke; before that, until no
+    /// other process uses the store and the store is open.
+    pub fn call(
+        &mut self,
+        context: &RequestContext,
+        call: &Call,
+        cancel: &Cancel,
+        notifier: Option<Arc<dyn Notifier>>,
+    ) -> Result<Outcome, CallError> {
+        let deadline = self.maker.deadline();
+        let context = RequestContext {
+            deadline_ms: milliseconds(deadline),
+            ..context.clone()
+        };
+        let (began, patience) = (Instant::now(), call.uses_store().then_some(PATIENCE));
+        loop {
+            let make_call = async |exports: &Exports, store: &mut Store<Guest>| {
+                exports.call(store, &context, call).await
+            };
+            match self.enter(patience, cancel, notifier.clone(), make_call)? {
+                Entered::Returned(answer) => return answer,
+                Entered::Opening if began.elapsed() < MAX_OPENING => {
+                    std::thread::sleep(BETWEEN_SLICES);
+                }
+                Entered::Opening => {
+                    return Err(CallError::Unavailable(format!(
+                        "the store could not be opened within {} s; the next call goes on with it",
+                        MAX_OPENING.as_secs()
+                    )));
+                }
+            }
+        }
+    }
+
+    /// Looks at what changed since a token, among the resources that clients watch. With `patience` for a process that
+    /// has the store.
+    ///
+    /// # Errors
+    ///
+    /// The component failed, or can't tell.
+    pub fn changes(
+        &mut self,
+        token: Option<&str>,
+        subscribed: &[String],
+        patience: Duration,
+    ) -> Result<Seen, CallError> {
+        let look = async |exports: &Exports, store: &mut Store<Guest>| match &exports.changes {
+            Some(changes) => changes.call_since(store, token, subscribed).await.map(Some),
+            None => Ok(None),
+        };
+        match self.enter(Some(patience), &Cancel::default(), None, look) {
+            Ok(Entered::Returned(Some(Ok(changes)))) => Ok(Seen::Changes(changes)),
+            Ok(Entered::Returned(Some(Err(reason)))) => Err(CallError::Unavailable(reason)),
+            Ok(Entered::Returned(None)) => Err(CallError::NotExported("changes")),
+            Ok(Entered::Opening) | Err(CallError::Busy(_)) => Ok(Seen::Later),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Does a slice of the work that nobody waits for.
+    pub fn maintain(&mut self) -> Maintained {
+        if !self
+            .instance
+            .as_ref()
+            .is_some_and(|instance| instance.is_open)
+        {
+            // There is nothing to tidy up after.
+            return Maintained::Done;
+        }
+        let budget = whole_milliseconds(MAINTENANCE_SLICE);
+        let step = async |exports: &Exports, store: &mut Store<Guest>| match &exports.maintenance {
+            Some(maintenance) => maintenance.call_step(store, budget, None).await,
+            None => Ok(Ok(StepOutcome::Done)),
+        };
+        match self.enter(Some(Duration::ZERO), &Cancel::default(), None, step) {
+            Ok(Entered::Returned(Ok(StepOutcome::Done))) => Maintained::Done,
+            Ok(Entered::Returned(Ok(StepOutcome::More)) | Entered::Opening) => Maintained::More,
+            Ok(Entered::Returned(Ok(StepOutcome::Needs(_)))) => {
+                tracing::warn!("maintenance needs an embedding provider, and there is none");
+                Maintained::Failed
+            }
+            Ok(Entered::Returned(Err(reason))) => {
+                tracing::warn!("maintenance failed: {reason}");
+                Maintained::Failed
+            }
+            // Whoever has the store is at work; there is time.
+            Err(CallError::Busy(_)) => Maintained::Failed,
+            Err(error) => {
+                tracing::warn!("maintenance failed: {error:?}");
+                Maintained::Failed
+            }
+        }
+    }
+
+    /// Enters the component. With `patience` for whoever has the store, if the store is to be used.
+    fn enter<T>(
+        &mut self,
+        patience: Option<Duration>,
+        cancel: &Cancel,
+        notifier: Option<Arc<dyn Notifier>>,
+        calls: impl AsyncFnOnce(&Exports, &mut Store<Guest>) -> wasmtime::Result<T>,
+    ) -> Result<Entered<T>, CallError> {
+        // Held to the end, also of what a broken call leaves under way (for a while: see `instance::Driver`).
+        let held = match (&mut self.lock, patience) {
+            (Some(lock), Some(patience)) => lock.acquire(patience, || cancel.is_cancelled())?,
+            _ => None,
+        };
+        if held.as_ref().is_some_and(|held| held.replaced) {
+            // It has the old directory open.
+            self.instance = None;
+        }
+        let instance = match self.instance.take() {
+            Some(instance) => instance,
+            None => self.maker.make().map_err(broken_start)?.0,
+        };
+        let must_open = patience.is_some() && !instance.is_open;
+        // A deadline holds for what is done in one go, and opening must leave most of it to the call.
+        let slice = OPENING_SLICE.min(self.maker.deadline() / 4);
+        let (answer, instance) =
+            self.maker
+                .enter(instance, cancel, notifier, async |exports, store| {
+                    if must_open && !open(exports, store, slice).await? {
+                        return Ok(Entered::Opening);
+                    }
+                    calls(exports, store).await.map(Entered::Returned)
+                });
+        self.instance = instance;
+        let answer = answer.map_err(CallError::Abnormal)?;
+        if let (Entered::Returned(_), true, Some(instance)) =
+            (&answer, must_open, &mut self.instance)
+        {
+            instance.is_open = true;
+        }
+        Ok(answer)
+    }
+}
+
+/// Opens the store a little further. True when it is open, or can't be: then the call finds out, and tells the client.
+async fn open(
+    exports: &Exports,
+    store: &mut Store<Guest>,
+    slice: Duration,
+) -> wasmtime::Result<bool> {
+    let Some(maintenance) = &exports.maintenance else {
+        return Ok(true);
+    };
+    match maintenance
+        .call_open(store, whole_milliseconds(slice))
+        .await?
+    {
+        Ok(is_open) => Ok(is_open),
+        Err(reason) => {
+            tracing::warn!("the store can't be opened: {reason}");
+            Ok(true)
+        }
+    }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// For budgets, of which nothing is not a useful one.
+fn whole_milliseconds(duration: Duration) -> u32 {
+    u32::try_from(duration.as_millis())
+        .unwrap_or(u32::MAX)
+        .max(1)
+}
+
+fn broken_start(error: anyhow::Error) -> CallError {
+    tracing::error!("the component could not be started: {error:#}");
+    CallError::Abnormal(Abnormal::Start)
+}

@@ -1,0 +1,244 @@
+//! The thread that owns the component: makes calls in order of arrival, whoever sent them, and does what nobody waits
+//! for while there are none.
+//!
+//! **Invariant:** while no call is waiting, nothing is left to do and nobody has subscribed to anything, the thread
+//! sleeps without end.
+
+mod agenda;
+mod queue;
+mod watch;
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use self::agenda::{Agenda, Due};
+use self::queue::{Queue, Received};
+use self::watch::Watch;
+use crate::jsonrpc::{Outgoing, Response};
+use crate::protocol::{Interest, Outbox, PendingCall, Step, Subscriptions};
+use crate::sandbox::{Cancel, Sandbox};
+
+/// How long a call that was cancelled at the end may take to come to rest: a broken instance waits a second for its file
+/// operations.
+const REST: Duration = Duration::from_millis(1500);
+
+/// The thread, as others see it.
+pub struct Worker {
+    queue: queue::Sender<Job>,
+    running: Arc<Running>,
+}
+
+/// What the thread is doing, for those who want it to stop.
+#[derive(Default)]
+struct Running {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Stops the call that runs, or ran last.
+    cancel: Option<Cancel>,
+    /// No further call is to be made.
+    stopping: bool,
+    /// The thread is at its end.
+    ended: bool,
+}
+
+/// What is to be done, and where the answer goes.
+struct Job {
+    step: Step,
+    outbox: Arc<dyn Outbox>,
+}
+
+impl Worker {
+    /// Starts the thread.
+    pub fn start(sandbox: Sandbox, subscriptions: Arc<Subscriptions>) -> Worker {
+        let (queue, jobs) = queue::bounded();
+        let running = Arc::new(Running::default());
+        let mut thread = Thread {
+            watch: Watch::new(subscriptions),
+            agenda: Agenda::default(),
+            running: Arc::clone(&running),
+            sandbox,
+        };
+        thread::spawn(move || {
+            thread.run(&jobs);
+            thread.running.end();
+        });
+        Worker { queue, running }
+    }
+
+    /// Has a step done in its turn. `bytes` is how long its message was, for what waits must not grow without end. What
+    /// does not fit is refused at once.
+    pub fn enqueue(&self, step: Step, bytes: usize, outbox: &Arc<dyn Outbox>) {
+        let job = Job {
+            step,
+            outbox: Arc::clone(outbox),
+        };
+        if let Err((job, reason)) = self.queue.send(job, bytes) {
+            job.refuse(&reason);
+        }
+    }
+
+    /// Lets the calls that were sent finish for a while, then cancels what is left and waits for it to come to rest.
+    /// Nothing is taken from now on.
+    pub fn finish(&self, grace: Duration) {
+        self.queue.close();
+        if self.running.wait_for_end(grace) {
+            return;
+        }
+        tracing::warn!("calls that were not finished {grace:?} after the end are cancelled");
+        self.running.stop();
+        if !self.running.wait_for_end(REST) {
+            tracing::warn!("a call could not be stopped within {REST:?}; it ends with the process");
+        }
+    }
+}
+
+impl Running {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end(&self) {
+        self.lock().ended = true;
+        self.changed.notify_all();
+    }
+
+    /// Whether the end comes within this time.
+    fn wait_for_end(&self, at_most: Duration) -> bool {
+        let waited = self
+            .changed
+            .wait_timeout_while(self.lock(), at_most, |state| !state.ended);
+        waited.unwrap_or_else(PoisonError::into_inner).0.ended
+    }
+
+    fn stop(&self) {
+        let mut state = self.lock();
+        state.stopping = true;
+        if let Some(cancel) = &state.cancel {
+            cancel.cancel();
+        }
+    }
+
+    /// Whether a call may begin; it can be stopped from now on.
+    fn begin(&self, cancel: &Cancel) -> bool {
+        let mut state = self.lock();
+        state.cancel = Some(cancel.clone());
+        !state.stopping
+    }
+}
+
+/// What the thread has.
+struct Thread {
+    sandbox: Sandbox,
+    watch: Watch,
+    agenda: Agenda,
+    running: Arc<Running>,
+}
+
+impl Thread {
+    fn run(&mut self, jobs: &Queue<Job>) {
+        loop {
+            match jobs.receive(self.agenda.next()) {
+                Received::Job(job) => self.perform(job),
+                Received::Nothing => self.do_what_is_due(),
+                Received::Closed => return,
+            }
+        }
+    }
+
+    fn perform(&mut self, job: Job) {
+        let Job { step, outbox } = job;
+        match step {
+            Step::Batch(steps) => {
+                let responses: Vec<Response> = steps
+                    .into_iter()
+                    .filter_map(|step| self.answer(step))
+                    .collect();
+                if !responses.is_empty() {
+                    outbox.send(Outgoing::Batch(responses));
+                }
+            }
+            step => {
+                if let Some(response) = self.answer(step) {
+                    outbox.send(Outgoing::Response(response));
+                }
+            }
+        }
+    }
+
+    /// Does what a step says; returns what is to be sent.
+    fn answer(&mut self, step: Step) -> Option<Response> {
+        match step {
+            Step::Reply(response) => Some(response),
+            Step::Call(pending) => self.make_call(*pending),
+            // Batches do not nest: `jsonrpc` reads their members as messages.
+            Step::Nothing | Step::Batch(_) => None,
+        }
+    }
+
+    fn make_call(&mut self, pending: PendingCall) -> Option<Response> {
+        if pending.cancel.is_cancelled() || !self.running.begin(&pending.cancel) {
+            return None;
+        }
+        let uses_store = pending.call.uses_store();
+        if uses_store {
+            // What this very call changes is to be noticed.
+            self.watch.begin(&mut self.sandbox);
+        }
+        let notifier = pending.notifier();
+        let outcome = self
+            .sandbox
+            .call(&pending.context, &pending.call, &pending.cancel, notifier);
+        let response = pending.finish(outcome);
+        let interest = self.watch.interest();
+        if uses_store || matches!(interest, Interest::Active(_)) {
+            // Somebody may have subscribed with this call; what changes from here on is news.
+            self.watch.begin(&mut self.sandbox);
+            self.agenda.called(Instant::now(), &interest);
+        }
+        response
+    }
+
+    fn do_what_is_due(&mut self) {
+        match self.agenda.take(Instant::now()) {
+            Some(Due::Changes) => {
+                let looked = self.watch.look(&mut self.sandbox, Duration::ZERO);
+                self.agenda.looked(Instant::now(), &looked);
+            }
+            Some(Due::Maintenance) => {
+                let outcome = self.sandbox.maintain();
+                self.agenda.maintained(Instant::now(), &outcome);
+            }
+            None => {}
+        }
+    }
+}
+
+impl Job {
+    /// Answers a job that can't be done, in the form in which it came.
+    fn refuse(self, reason: &str) {
+        let refuse_one = |step| match step {
+            Step::Reply(response) => Some(response),
+            Step::Call(call) => Some(call.refuse(reason)),
+            // Batches do not nest.
+            Step::Nothing | Step::Batch(_) => None,
+        };
+        match self.step {
+            Step::Batch(steps) => {
+                let responses: Vec<Response> = steps.into_iter().filter_map(refuse_one).collect();
+                if !responses.is_empty() {
+                    self.outbox.send(Outgoing::Batch(responses));
+                }
+            }
+            step => {
+                if let Some(response) = refuse_one(step) {
+                    self.outbox.send(Outgoing::Response(response));
+                }
+            }
+        }
+    }
+}
