@@ -76,14 +76,13 @@ impl ToolReply {
 
     /// A corpus that can't be opened: which one, why, and what to do about a directory that was not granted.
     fn no_corpus(library: &Library, name: Option<&str>, error: &CorpusError) -> Self {
+        let name = name.unwrap_or(library.default_name());
         let text = match error {
             CorpusError::Unknown { .. } => {
                 format!("{error}. The person adds one with --dir {CORPUS_GRANT}NAME=PATH:ro")
             }
-            _ => format!(
-                "the corpus {} can't be used: {error}",
-                name.unwrap_or(library.default_name())
-            ),
+            CorpusError::Loading { .. } => format!("the corpus {name} is not ready yet: {error}"),
+            _ => format!("the corpus {name} can't be used: {error}"),
         };
         Self::refused(text)
     }

@@ -228,6 +228,33 @@ fn a_corpus_that_is_missing_or_broken_is_a_readable_error() {
 }
 
 #[test]
+fn a_corpus_that_takes_several_calls_says_how_far_it_is() {
+    let mut library = listings();
+    let time = Cell::new(Duration::ZERO);
+    let clock = || {
+        time.set(time.get() + Duration::from_secs(1));
+        time.get()
+    };
+    let hurried = Call::new(&clock, Duration::from_secs(4), &|_, _, _| {});
+    let arguments = json!({"query": "a pond"});
+    let reply = dispatch("search_documents", &arguments, &mut library, &hurried).unwrap();
+    assert!(
+        reply.is_error && reply.text.contains("of 640 documents"),
+        "{}",
+        reply.text
+    );
+    assert!(
+        reply
+            .text
+            .starts_with("the corpus listings is not ready yet"),
+        "{}",
+        reply.text
+    );
+    let again = call(&mut library, "search_documents", arguments);
+    assert!(!again.is_error, "{}", again.text);
+}
+
+#[test]
 fn a_corpus_is_described_with_types_ranges_and_values() {
     let mut library = Library::new(Environment {
         unused: vec!["data: not ours".to_owned()],
