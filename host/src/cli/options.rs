@@ -1,6 +1,7 @@
 //! Options of a server, checked before anything is opened.
 
 use std::collections::BTreeMap;
+use std::env::VarError;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 
+use crate::embedder::Embedder;
 use crate::sandbox::{
     Code, DEFAULT_MAX_MEMORY, DEFAULT_TIMEOUT, Grant, Limits, MEMORY, STORE_GRANT, Sandbox,
     SandboxConfig,
@@ -17,6 +19,9 @@ use crate::transport::stdio::DEFAULT_MAX_LINE_BYTES;
 
 /// Names a data directory when `--data-dir` does not.
 const DATA_DIR_VARIABLE: &str = "PERSONAL_MEMORY_DIR";
+
+/// Holds the key of the embedding provider: not an argument, which other users of the machine could see.
+const EMBEDDER_KEY_VARIABLE: &str = "PERSONAL_MEMORY_EMBEDDER_KEY";
 
 const MIB: usize = 1 << 20;
 
@@ -39,6 +44,15 @@ pub(super) struct Options {
     /// --data-dir.
     #[arg(long, value_name = "FILE.wasm")]
     component: Option<PathBuf>,
+
+    /// Use an embedding provider that speaks OpenAI's /v1/embeddings, such as Ollama or LM Studio, besides what is built
+    /// in. Texts are sent to it. A key, if it wants one, is taken from $PERSONAL_MEMORY_EMBEDDER_KEY.
+    #[arg(long, value_name = "URL", requires = "embedder_model")]
+    embedder: Option<String>,
+
+    /// The provider's model.
+    #[arg(long, value_name = "NAME", requires = "embedder")]
+    embedder_model: Option<String>,
 
     /// Stop a call that takes longer than this many seconds; fractions are fine.
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_TIMEOUT.as_secs_f64(), value_parser = parse_seconds)]
@@ -111,6 +125,7 @@ impl Options {
         Ok(SandboxConfig {
             grants,
             settings,
+            embedder: None,
             limits,
         })
     }
@@ -146,9 +161,25 @@ impl Options {
         Ok(Some(directories.data_local_dir().to_owned()))
     }
 
+    /// The embedding provider, if one is named.
+    pub(super) fn embedder(&self) -> Result<Option<Embedder>> {
+        let (Some(url), Some(model)) = (&self.embedder, &self.embedder_model) else {
+            return Ok(None);
+        };
+        let key = match std::env::var(EMBEDDER_KEY_VARIABLE) {
+            Ok(key) => Some(key),
+            Err(VarError::NotPresent) => None,
+            Err(VarError::NotUnicode(_)) => bail!("{EMBEDDER_KEY_VARIABLE} is not text"),
+        };
+        Ok(Some(Embedder::new(url, model.clone(), key)?))
+    }
+
     /// Makes the sandbox to serve from.
-    pub(super) fn sandbox(&self) -> Result<Sandbox> {
-        let config = self.config()?;
+    pub(super) fn sandbox(&self, embedder: Option<&Embedder>) -> Result<Sandbox> {
+        let config = SandboxConfig {
+            embedder: embedder.map(Embedder::id),
+            ..self.config()?
+        };
         for grant in &config.grants {
             tracing::info!("`/{}` is {}", grant.name, grant.path.display());
         }
