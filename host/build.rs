@@ -13,6 +13,9 @@ use anyhow::{Context, Result, bail};
 
 const GUEST_TARGET: &str = "wasm32-wasip2";
 
+/// The components that lie in the binary, by their packages.
+const COMPONENTS: [&str; 2] = ["memory", "retrieval"];
+
 fn main() -> Result<()> {
     let out_dir = PathBuf::from(env::var("OUT_DIR")?);
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -35,10 +38,12 @@ fn main() -> Result<()> {
     let target = env::var("TARGET")?;
     println!("cargo::rustc-env=PERSONAL_MEMORY_TARGET={target}");
 
-    let wasm = build_guest(&workspace, &out_dir, "memory")?;
-    let native = precompile(&wasm, &target)?;
-    fs::write(out_dir.join("memory.wasm"), wasm)?;
-    fs::write(out_dir.join("memory.native"), native)?;
+    for component in COMPONENTS {
+        let wasm = build_guest(&workspace, &out_dir, component)?;
+        let native = precompile(&wasm, &target)?;
+        fs::write(out_dir.join(format!("{component}.wasm")), wasm)?;
+        fs::write(out_dir.join(format!("{component}.native")), native)?;
+    }
     Ok(())
 }
 
