@@ -28,7 +28,7 @@ use self::bindings::exports::personal_memory::mcp::server::Description;
 use self::bindings::personal_memory::mcp::types::{Error as ComponentError, LogLevel};
 pub use self::call::{Abnormal, Call, CallError, Cancel, Outcome};
 use self::code::Loaded;
-pub use self::code::{Code, MEMORY, Origin};
+pub use self::code::{Code, MEMORY, Origin, RETRIEVAL};
 pub use self::entry::{Maintained, Seen};
 pub use self::grant::{BadGrant, Grant, STORE_GRANT};
 use self::instance::{Instance, Maker};

@@ -11,8 +11,8 @@ use clap::{Args, ValueEnum};
 
 use crate::embedder::Embedder;
 use crate::sandbox::{
-    Code, DEFAULT_MAX_MEMORY, DEFAULT_TIMEOUT, Grant, Limits, MEMORY, STORE_GRANT, Sandbox,
-    SandboxConfig,
+    Code, DEFAULT_MAX_MEMORY, DEFAULT_TIMEOUT, Grant, Limits, MEMORY, RETRIEVAL, STORE_GRANT,
+    Sandbox, SandboxConfig,
 };
 use crate::stderr::Stderr;
 use crate::transport::stdio::DEFAULT_MAX_LINE_BYTES;
@@ -22,6 +22,9 @@ const DATA_DIR_VARIABLE: &str = "PERSONAL_MEMORY_DIR";
 
 /// Holds the key of the embedding provider: not an argument, which other users of the machine could see.
 const EMBEDDER_KEY_VARIABLE: &str = "PERSONAL_MEMORY_EMBEDDER_KEY";
+
+/// What the retrieval lab is called.
+const RETRIEVAL_NAME: &str = "retrieval";
 
 const MIB: usize = 1 << 20;
 
@@ -54,6 +57,10 @@ pub(super) struct Options {
     #[arg(long, value_name = "NAME", requires = "embedder")]
     embedder_model: Option<String>,
 
+    /// Set by `run`, for a component that lies in the program.
+    #[arg(skip)]
+    embedded: Option<Code>,
+
     /// Stop a call that takes longer than this many seconds; fractions are fine.
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_TIMEOUT.as_secs_f64(), value_parser = parse_seconds)]
     timeout: f64,
@@ -65,6 +72,10 @@ pub(super) struct Options {
     /// Refuse messages that are longer than this many bytes.
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_MAX_LINE_BYTES, value_parser = parse_line_bytes)]
     pub(super) max_line_bytes: usize,
+
+    /// Print the tools that the component offers, and exit.
+    #[arg(long)]
+    pub(super) list_tools: bool,
 
     /// How much to say on standard error.
     #[arg(long, value_name = "LEVEL", default_value = "warn")]
@@ -85,10 +96,28 @@ pub(super) enum LogLevel {
 impl Options {
     /// The component that is to be served.
     fn code(&self) -> Code {
-        match &self.component {
-            Some(file) => Code::File(file.clone()),
-            None => MEMORY,
+        match (&self.embedded, &self.component) {
+            (Some(code), _) => code.clone(),
+            (None, Some(file)) => Code::File(file.clone()),
+            (None, None) => MEMORY,
         }
+    }
+
+    /// The same for another component: one that lies in the program, or a file.
+    pub(super) fn serving(self, component: PathBuf) -> Result<Options> {
+        if let Some(other) = self.component {
+            bail!(
+                "two components are given: {} and {}",
+                component.display(),
+                other.display()
+            );
+        }
+        let embedded = (component.as_os_str() == RETRIEVAL_NAME).then_some(RETRIEVAL);
+        Ok(Options {
+            component: Some(component),
+            embedded,
+            ..self
+        })
     }
 
     /// What the component is granted. The data directory is made if it is not there yet.
