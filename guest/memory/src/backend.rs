@@ -26,6 +26,7 @@ pub use change::{ChangeError, Updated};
 pub use changes::ChangeSet;
 pub use import::ImportReport;
 pub use save::{Merge, SaveError, Saved};
+pub use search::Recalled;
 
 use jiff::Timestamp;
 

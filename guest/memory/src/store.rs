@@ -26,7 +26,7 @@ mod set_aside;
 mod upkeep;
 
 pub(crate) use entries::{Changes, Entries};
-pub(crate) use entry::hash_of;
+pub(crate) use entry::fingerprint;
 pub use entry::{Entry, Memory};
 pub use error::StoreError;
 pub(crate) use opened::Opened;

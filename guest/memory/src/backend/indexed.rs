@@ -1,17 +1,24 @@
 //! The index, kept in step with the store.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use ranking::bm25::{Bm25Params, Hit, Index};
+use ranking::{Document, Found, Pool, Query, Recipe};
 
-use crate::store::{Changes, Entries, Entry, Opened, StoreError, hash_of};
+use crate::store::{Changes, Entries, Entry, Opened, StoreError, fingerprint};
 
-/// An index of the living memories, by their ids.
+/// Numbers below the first id that is met, so that an older memory that comes later has one too.
+const ROOM_BELOW: u64 = 1 << 31;
+
+/// A pool of the living memories.
+///
+/// The pool numbers documents with 32 bits, in the order of saving. Ids are longer, and rise in that order: a document's
+/// number is its id, less `origin`, which is 0 in any store that did not begin with a huge id. A memory whose id is so far
+/// from the others that it gets no number can be read, and is not found; no store that people have comes near that.
+#[derive(Default)]
 pub(super) struct Indexed {
-    index: Index,
-    /// The index numbers documents with 32 bits, in the order in which they came: number to id, and back.
-    ids: Vec<u64>,
-    docs: HashMap<u64, Doc>,
+    pool: Pool,
+    origin: Option<u64>,
+    docs: BTreeMap<u64, Doc>,
     /// Which store it is of.
     store: String,
     /// Whether the journal is being read again: documents that are not met in it are to be taken out at its end.
@@ -22,36 +29,33 @@ pub(super) struct Indexed {
 
 /// A memory in the index.
 struct Doc {
-    number: u32,
-    /// Hash of what is indexed of it; `None`: nothing.
-    contents: Option<u64>,
+    /// Of what is indexed of it. See [`contents_of`].
+    contents: u64,
     /// Whether it was met since the journal is being read again.
     is_met: bool,
 }
 
-impl Default for Indexed {
-    fn default() -> Self {
-        Self {
-            index: Index::new(Bm25Params::default()),
-            ids: Vec::new(),
-            docs: HashMap::new(),
-            store: String::new(),
-            sweeps: false,
-            waiting: BTreeMap::new(),
-        }
-    }
-}
-
 impl Indexed {
-    /// Every memory that has a term of the query, and that `admits` lets pass; `doc` names it for [`Indexed::id`].
-    pub(super) fn score(&self, query: &str, admits: impl Fn(u64) -> bool) -> Vec<Hit> {
-        self.index
-            .score(query, |doc| self.id(doc).is_some_and(&admits))
+    /// What the pool finds among the memories that `admits` lets pass; [`Indexed::id`] tells which a hit is.
+    pub(super) fn search(
+        &self,
+        query: &Query<'_>,
+        recipe: &Recipe,
+        k: usize,
+        admits: impl Fn(u64) -> bool,
+    ) -> Found {
+        self.pool
+            .search(query, recipe, k, |doc| admits(self.id(doc)))
     }
 
-    /// The memory behind a hit.
-    pub(super) fn id(&self, doc: u32) -> Option<u64> {
-        self.ids.get(doc as usize).copied()
+    /// The memory behind a number.
+    pub(super) fn id(&self, doc: u32) -> u64 {
+        self.origin.unwrap_or(0).saturating_add(doc.into())
+    }
+
+    /// The number of a memory, if it can have one.
+    fn number(&self, id: u64) -> Option<u32> {
+        id.checked_sub(self.origin?)?.try_into().ok()
     }
 
     /// Takes in what changed.
@@ -113,38 +117,56 @@ impl Indexed {
         text: Option<String>,
         opened: &mut Opened,
     ) -> Result<(), StoreError> {
-        let contents = hash_of((entry.content, &entry.tags));
-        let doc = self.docs.entry(entry.id).or_insert_with(|| {
-            self.ids.push(entry.id);
-            Doc {
-                number: (self.ids.len() - 1) as u32,
-                contents: None,
-                is_met: true,
-            }
-        });
-        doc.is_met = true;
-        if doc.contents == Some(contents) {
+        self.origin
+            .get_or_insert_with(|| entry.id.saturating_sub(ROOM_BELOW));
+        let contents = contents_of(entry);
+        if let Some(doc) = self.docs.get_mut(&entry.id)
+            && doc.contents == contents
+        {
+            doc.is_met = true;
             return Ok(());
         }
-        let mut text = match text {
+        let Some(number) = self.number(entry.id) else {
+            return Ok(());
+        };
+        let text = match text {
             Some(text) => text,
             None => opened.text(entry)?,
         };
-        // Tags are words about a memory that its text may lack.
-        for tag in &entry.tags {
-            text.push('\n');
-            text.push_str(tag);
-        }
-        self.index.insert(doc.number, &text);
-        doc.contents = Some(contents);
+        let document = Document {
+            text: &text,
+            // Tags are words about a memory that its text may lack.
+            extra: &entry.tags.join("\n"),
+            session: entry.session.as_deref(),
+            created: Some(entry.created_at.as_second()),
+        };
+        self.pool.insert(number, &document);
+        let doc = Doc {
+            contents,
+            is_met: true,
+        };
+        self.docs.insert(entry.id, doc);
         Ok(())
     }
 
     fn remove(&mut self, id: u64) {
-        if let Some(doc) = self.docs.get_mut(&id) {
-            doc.is_met = true;
-            doc.contents = None;
-            self.index.remove(doc.number);
+        if self.docs.remove(&id).is_some()
+            && let Some(number) = self.number(id)
+        {
+            self.pool.remove(number);
         }
     }
+}
+
+/// A fingerprint of all that the pool is told of a memory: what has the same one need not be indexed again.
+fn contents_of(entry: &Entry) -> u64 {
+    let mut print = fingerprint(&[]);
+    let mut add = |part: &[u8]| print = fingerprint(&[&print.to_le_bytes(), part]);
+    add(&entry.content.to_le_bytes());
+    for tag in &entry.tags {
+        add(tag.as_bytes());
+    }
+    add(entry.session.as_deref().unwrap_or_default().as_bytes());
+    add(&entry.created_at.as_second().to_le_bytes());
+    print
 }
