@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ranking::{Document, Found, Pool, Query, Recipe};
 
-use crate::store::{Changes, Entries, Entry, Opened, StoreError, fingerprint};
+use crate::store::{Changes, Derived, Entries, Entry, In, Opened, Out, StoreError, fingerprint};
 
 /// Numbers below the first id that is met, so that an older memory that comes later has one too.
 const ROOM_BELOW: u64 = 1 << 31;
@@ -72,15 +72,24 @@ impl Indexed {
             if entries.store().is_empty() || entries.store() != self.store {
                 *self = Self::default();
             }
-            self.sweeps = true;
             self.waiting.clear();
+            self.sweeps = changes.derived.is_none();
             self.docs.values_mut().for_each(|doc| doc.is_met = false);
+        }
+        let mut texts = std::mem::take(&mut self.waiting);
+        if let Some(derived) = changes.derived {
+            match Self::decode(derived) {
+                Some(decoded) => *self = decoded,
+                None => {
+                    self.sweeps = true;
+                    texts.extend(entries.from(0).map(|entry| (entry.id, None)));
+                }
+            }
         }
         if self.store != entries.store() {
             self.store = entries.store().to_owned();
         }
         let mut outcome = Ok(());
-        let mut texts = std::mem::take(&mut self.waiting);
         texts.extend(changes.texts);
         for (id, text) in texts {
             match entries.get(id) {
@@ -109,6 +118,44 @@ impl Indexed {
         for id in gone {
             self.remove(id);
         }
+    }
+
+    /// Everything, as bytes.
+    pub(super) fn encode(&self) -> Derived {
+        let mut docs = Out::default();
+        docs.number(self.origin.map_or(0, |origin| origin.saturating_add(1)));
+        docs.number(self.docs.len() as u64);
+        let mut before = 0;
+        for (id, doc) in &self.docs {
+            docs.number(id.wrapping_sub(before));
+            docs.eight(doc.contents);
+            before = *id;
+        }
+        let pool = self.pool.encode();
+        Derived { docs: docs.0, pool }
+    }
+
+    /// The same from bytes; `None` if they are damaged, or of another version.
+    fn decode(derived: Derived) -> Option<Self> {
+        let mut bytes = In(&derived.docs);
+        let origin = bytes.number()?.checked_sub(1);
+        let count = bytes.count()?;
+        let mut docs = Vec::with_capacity(count);
+        let mut id = 0_u64;
+        for _ in 0..count {
+            id = id.wrapping_add(bytes.number()?);
+            let contents = bytes.eight()?;
+            let is_met = true;
+            docs.push((id, Doc { contents, is_met }));
+        }
+        bytes.end()?;
+        let pool = Pool::decode(derived.pool).ok()?;
+        Some(Self {
+            pool,
+            origin,
+            docs: docs.into_iter().collect(),
+            ..Self::default()
+        })
     }
 
     fn insert(

@@ -92,6 +92,7 @@ fn text_of(number: u8) -> String {
 fn backend_on(disk: &FakeDisk) -> MemoryBackend {
     let mut backend = MemoryBackend::new(Box::new(disk.clone()), random_ids());
     backend.compact_from(0);
+    backend.index_from(0);
     backend
 }
 
