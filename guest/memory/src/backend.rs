@@ -5,6 +5,7 @@
 //!
 //! - `save`: keeping a memory, or finding that it is there already
 //! - `search`: which memories answer a query, best first
+//! - `vectors`: those of a provider, where one is configured
 //! - `change`: update, forget, restore
 //! - `changes`: what happened since somebody last asked
 //! - `import`: many memories at once
@@ -20,13 +21,15 @@ mod save;
 mod search;
 #[cfg(test)]
 mod testing;
+mod vectors;
 
 pub use care::{Exported, Statistics};
 pub use change::{ChangeError, Updated};
 pub use changes::ChangeSet;
 pub use import::ImportReport;
 pub use save::{Merge, SaveError, Saved};
-pub use search::Recalled;
+pub use search::{Recalled, SearchError};
+pub use vectors::{EmbedError, Wanted};
 
 use jiff::Timestamp;
 
@@ -62,6 +65,8 @@ impl Filter {
 pub struct MemoryBackend {
     store: Store,
     indexed: Indexed,
+    /// The configured provider of vectors.
+    embedder: Option<String>,
 }
 
 impl MemoryBackend {
@@ -70,6 +75,7 @@ impl MemoryBackend {
         Self {
             store: Store::new(disk, random_id),
             indexed: Indexed::default(),
+            embedder: None,
         }
     }
 
@@ -93,7 +99,7 @@ impl MemoryBackend {
         }
         // Nobody may rename a file that somebody has open, on some systems.
         drop(opened);
-        if self.store.wants_index() {
+        if self.store.wants_index() || self.has_vectors_to_save() && self.store.can_write_index() {
             let derived = self.indexed.encode();
             self.store.write_index(&derived)?;
         }
@@ -168,7 +174,7 @@ impl MemoryBackend {
 
     /// The same until the time is up; `None` if there is more.
     fn follow_until(&mut self, time_is_up: TimeIsUp<'_>) -> Result<Option<Opened>, StoreError> {
-        let Self { store, indexed } = self;
+        let Self { store, indexed, .. } = self;
         let mut outcome = Ok(());
         let followed = store.follow(time_is_up, &mut |entries, opened, changes| {
             if let Err(error) = indexed.take(entries, opened, changes) {

@@ -155,6 +155,18 @@ pub const IMPORTANCE_WEIGHT: f64 = 0.05;
 /// beyond are as relevant as many that are newer, or less so.
 pub const MIN_CONTENDERS: usize = 64;
 
+/// The longest name of an embedder (an address and a model), in bytes.
+pub const MAX_EMBEDDER_BYTES: usize = 512;
+/// The part of the memories that must have a provider's vector before searches use them. What has none yet is ranked as
+/// the average by meaning, and by its words as ever.
+pub const ENOUGH_VECTORS: f64 = 0.75;
+/// Texts that a provider gets at once: few enough for a small model on a processor to answer within a request's time.
+pub const MAX_EMBED_TEXTS: usize = 64;
+/// A provider gets no more texts at once when they have so many bytes.
+pub const MAX_EMBED_BYTES: usize = 64 * 1024;
+/// So many vectors that a provider made are lost at most when a process dies: some minutes of a small model's work.
+pub const MAX_UNSAVED_VECTORS: usize = 2048;
+
 /// How long a client may keep the lists of tools, prompts and templates, in milliseconds: an hour. They change with
 /// the version of the component only, and a client learns that when it connects anew.
 pub const STATIC_LIST_TTL_MS: u64 = 60 * 60 * 1000;

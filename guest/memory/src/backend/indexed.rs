@@ -1,8 +1,8 @@
 //! The index, kept in step with the store.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use ranking::{Document, Found, Pool, Query, Recipe};
+use ranking::{Document, Found, Pool, Query, Recipe, Vector, VectorError};
 
 use crate::store::{Changes, Derived, Entries, Entry, In, Opened, Out, StoreError, fingerprint};
 
@@ -25,6 +25,12 @@ pub(super) struct Indexed {
     sweeps: bool,
     /// Memories whose texts could not be read when they were to be indexed.
     waiting: BTreeMap<u64, Option<String>>,
+    /// Memories that get no vector of a provider: their text is lost, or their vector has no direction.
+    without: BTreeSet<u64>,
+    /// How many memories lack a vector of an embedder; none when that has to be counted again.
+    missing: Option<(String, usize)>,
+    /// Vectors that are in no snapshot yet.
+    unsaved_vectors: usize,
 }
 
 /// A memory in the index.
@@ -121,7 +127,8 @@ impl Indexed {
     }
 
     /// Everything, as bytes.
-    pub(super) fn encode(&self) -> Derived {
+    pub(super) fn encode(&mut self) -> Derived {
+        self.unsaved_vectors = 0;
         let mut docs = Out::default();
         docs.number(self.origin.map_or(0, |origin| origin.saturating_add(1)));
         docs.number(self.docs.len() as u64);
@@ -188,6 +195,8 @@ impl Indexed {
             created: Some(entry.created_at.as_second()),
         };
         self.pool.insert(number, &document);
+        self.missing = None;
+        self.without.remove(&entry.id);
         let doc = Doc {
             contents,
             is_met: true,
@@ -201,7 +210,68 @@ impl Indexed {
             && let Some(number) = self.number(id)
         {
             self.pool.remove(number);
+            self.missing = None;
         }
+    }
+
+    /// How many memories there are.
+    pub(super) fn len(&self) -> usize {
+        self.pool.len()
+    }
+
+    /// Memories that want a vector of this embedder, with the fingerprints of what they say.
+    pub(super) fn without_vector(&self, embedder: &str) -> Vec<(u64, u64)> {
+        let docs = self.pool.without_vector(embedder).into_iter();
+        docs.map(|doc| self.id(doc))
+            .filter(|id| !self.without.contains(id))
+            .filter_map(|id| Some((id, self.docs.get(&id)?.contents)))
+            .collect()
+    }
+
+    /// How many that are.
+    pub(super) fn missing(&mut self, embedder: &str) -> usize {
+        match &self.missing {
+            Some((of, count)) if of == embedder => *count,
+            _ => {
+                let count = self.without_vector(embedder).len();
+                self.missing = Some((embedder.to_owned(), count));
+                count
+            }
+        }
+    }
+
+    /// Vectors that are in no snapshot yet.
+    pub(super) fn unsaved_vectors(&self) -> usize {
+        self.unsaved_vectors
+    }
+
+    /// A memory gets no vector until it says something else.
+    pub(super) fn give_up_on(&mut self, id: u64) {
+        self.without.insert(id);
+        self.missing = None;
+    }
+
+    /// Gives a memory its vector, if it still says what the vector was made of.
+    pub(super) fn set_vector(
+        &mut self,
+        (id, contents): (u64, u64),
+        embedder: &str,
+        vector: &[f32],
+    ) -> Result<(), VectorError> {
+        let is_same = |doc: &Doc| doc.contents == contents;
+        let Some(number) = self
+            .number(id)
+            .filter(|_| self.docs.get(&id).is_some_and(is_same))
+        else {
+            return Ok(());
+        };
+        match self.pool.set_vector(number, embedder, Vector::F32(vector)) {
+            Err(VectorError::NoDirection) => self.give_up_on(id),
+            Err(error) => return Err(error),
+            Ok(()) => self.unsaved_vectors += 1,
+        }
+        self.missing = None;
+        Ok(())
     }
 }
 

@@ -1,14 +1,16 @@
 //! Which memories answer a query, best first.
 
+use std::fmt;
+
 use jiff::Timestamp;
-use ranking::{Query, Recipe, Verdict};
+use ranking::{Query, Recipe, Vector, Verdict};
 
 use super::{Entry, Memory, MemoryBackend};
 use crate::config::{
     IMPORTANCE_WEIGHT, MAX_IMPORTANCE, MIN_CONTENDERS, RECENCY_DECAY_PER_HOUR, RECENCY_WEIGHT,
 };
 use crate::filter::Filter;
-use crate::request::Moment;
+use crate::request::{Given, Moment};
 use crate::security::SearchArgs;
 use crate::store::StoreError;
 
@@ -19,6 +21,34 @@ pub struct Recalled {
     pub memories: Vec<Memory>,
     /// They share so little with the query that they may have nothing to do with it.
     pub is_doubtful: bool,
+    /// The provider of vectors was asked and gave none, so the built-in search had to do.
+    pub provider_failed: bool,
+}
+
+/// Why a search found nothing, not even that there is nothing.
+#[derive(Debug)]
+pub enum SearchError {
+    /// The store failed.
+    Store(StoreError),
+    /// It needs the vector of this query first. See [`Moment::with_answer`].
+    NeedsVector(String),
+}
+
+impl fmt::Display for SearchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Store(error) => error.fmt(f),
+            Self::NeedsVector(_) => f.write_str("the query needs a vector first"),
+        }
+    }
+}
+
+impl std::error::Error for SearchError {}
+
+impl From<StoreError> for SearchError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
 }
 
 impl MemoryBackend {
@@ -27,9 +57,18 @@ impl MemoryBackend {
     /// Relevance leads: the score of [`Recipe::FULL`], as a part of the best one. Recency and importance lift a memory
     /// over others that are about as relevant; see [`RECENCY_WEIGHT`]. Where too little of the query is in any memory,
     /// nothing is found.
-    pub fn search(&mut self, args: &SearchArgs, moment: &Moment) -> Result<Recalled, StoreError> {
+    pub fn search(&mut self, args: &SearchArgs, moment: &Moment) -> Result<Recalled, SearchError> {
         let mut opened = self.follow()?;
-        let (ids, is_doubtful) = self.best(args, moment.now());
+        let vector = if self.uses_vectors() {
+            match moment.answer() {
+                None => return Err(SearchError::NeedsVector(args.query.clone())),
+                Some(given) => Some(self.query_vector(given)),
+            }
+        } else {
+            None
+        };
+        let provider_failed = vector == Some(None);
+        let (ids, is_doubtful) = self.best(args, vector.flatten(), moment.now());
         let mut memories = Vec::new();
         for id in ids {
             memories.extend(self.store.memory(&mut opened, id)?);
@@ -39,10 +78,24 @@ impl MemoryBackend {
         Ok(Recalled {
             is_doubtful: is_doubtful && !memories.is_empty(),
             memories,
+            provider_failed,
         })
     }
 
-    fn best(&self, args: &SearchArgs, now: Timestamp) -> (Vec<u64>, bool) {
+    /// The one vector that was asked for, if it is the configured provider's.
+    fn query_vector<'a>(&self, given: &'a Given) -> Option<&'a [f32]> {
+        match given {
+            Given::Vectors { embedder, vectors } if Some(embedder.as_str()) == self.embedder() => {
+                match vectors.as_slice() {
+                    [vector] => Some(vector),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn best(&self, args: &SearchArgs, vector: Option<&[f32]>, now: Timestamp) -> (Vec<u64>, bool) {
         let entries = self.store.entries();
         // The forgotten are not in the index.
         let everything = args.filter == Filter::default();
@@ -52,7 +105,10 @@ impl MemoryBackend {
                     .get(id)
                     .is_some_and(|entry| args.filter.admits(entry))
         };
-        let query = Query::from(args.query.as_str());
+        let query = Query {
+            text: &args.query,
+            vector: self.embedder().zip(vector.map(Vector::F32)),
+        };
         let contenders = (2 * args.k).max(MIN_CONTENDERS);
         let found = self
             .indexed
