@@ -36,6 +36,12 @@ mod recovery;
 /// Several processes on one memory.
 mod sharing;
 
+/// An embedding provider of the person's own.
+mod embedder;
+
+/// The retrieval lab, on the same host.
+mod retrieval;
+
 /// The official Rust SDK's client.
 mod rmcp;
 

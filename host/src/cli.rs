@@ -6,9 +6,11 @@ mod options;
 mod serve;
 
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use self::options::Options;
@@ -25,14 +27,21 @@ struct Cli {
 
     #[command(flatten)]
     options: Options,
-
-    /// Print the tools that the component offers, and exit.
-    #[arg(long)]
-    list_tools: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Serve another component: `retrieval`, which searches collections of documents and measures how well, or a file.
+    ///
+    /// It gets only the directories named with --dir and --data-dir.
+    Run {
+        /// `retrieval`, or the path of a WebAssembly component.
+        #[arg(value_name = "COMPONENT")]
+        component: PathBuf,
+
+        #[command(flatten)]
+        options: Options,
+    },
     /// Show that it works: start a server, save, search, restart, and find it again. Touches nothing of yours.
     Demo,
 }
@@ -45,8 +54,10 @@ Examples:
       Give it to Claude Code.
   personal-memory --data-dir /home/me/memory --log info
       Serve the memory in a directory of your choice, and say on standard error what happens.
-  personal-memory --component other.wasm --dir docs=/home/me/docs:ro
-      Serve another component, which may read one directory and nothing else.";
+  personal-memory run retrieval --dir corpus-papers=/home/me/papers:ro
+      Serve the retrieval lab, which may read one directory and nothing else.
+  personal-memory run other.wasm
+      Serve any other component, which gets nothing.";
 
 /// How long the end of the process waits for whoever reads standard error.
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -54,11 +65,17 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 /// Runs the program.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
-    options::start_logging(cli.options.log);
+    let log = match &cli.command {
+        Some(Command::Run { options, .. }) => options.log,
+        Some(Command::Demo) | None => cli.options.log,
+    };
+    options::start_logging(log);
     let result = match cli.command {
         Some(Command::Demo) => demo::run(),
-        None if cli.list_tools => list_tools::run(&cli.options),
-        None => serve::run(&cli.options),
+        Some(Command::Run { component, options }) => {
+            options.serving(component).and_then(|options| run(&options))
+        }
+        None => run(&cli.options),
     };
     Stderr::flush_within(LAST_WORDS);
     match result {
@@ -70,6 +87,14 @@ pub fn main() -> ExitCode {
             let _ = writeln!(io::stderr(), "personal-memory: {error:#}");
             ExitCode::FAILURE
         }
+    }
+}
+
+fn run(options: &Options) -> Result<()> {
+    if options.list_tools {
+        list_tools::run(options)
+    } else {
+        serve::run(options)
     }
 }
 

@@ -14,7 +14,8 @@
 //! - [`store_lock`]: keeps processes that share a store out of each other's way.
 //! - [`sandbox`]: runs the component under its limits; the only room that names wasmtime.
 //!
-//! Beside them: [`stderr`], where everything is said that is no message, and [`signals`].
+//! Beside them: [`embedder`], the person's embedding provider; [`stderr`], where everything is said that is no message;
+//! and [`signals`].
 //!
 //! The host knows nothing of memories. It serves whatever component exports the contract's interfaces.
 
@@ -34,6 +35,8 @@ pub mod convert;
 pub mod store_lock;
 
 pub mod sandbox;
+
+pub mod embedder;
 
 pub mod stderr;
 

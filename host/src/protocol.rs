@@ -19,6 +19,6 @@ mod subscriptions;
 mod wants;
 
 pub use self::outbox::Outbox;
-pub use self::pending::PendingCall;
+pub use self::pending::{Finished, PendingCall};
 pub use self::session::{Session, Step};
 pub use self::subscriptions::{Interest, Subscriptions};

@@ -28,7 +28,7 @@ use self::bindings::exports::personal_memory::mcp::server::Description;
 use self::bindings::personal_memory::mcp::types::{Error as ComponentError, LogLevel};
 pub use self::call::{Abnormal, Call, CallError, Cancel, Outcome};
 use self::code::Loaded;
-pub use self::code::{Code, MEMORY, Origin};
+pub use self::code::{Code, MEMORY, Origin, RETRIEVAL};
 pub use self::entry::{Maintained, Seen};
 pub use self::grant::{BadGrant, Grant, STORE_GRANT};
 use self::instance::{Instance, Maker};
@@ -67,6 +67,8 @@ pub struct SandboxConfig {
     pub grants: Vec<Grant>,
     /// Settings for `server.configure`.
     pub settings: BTreeMap<String, String>,
+    /// Identifies the embedding provider and its model, if there is one.
+    pub embedder: Option<String>,
     /// What it may use.
     pub limits: Limits,
 }
@@ -155,7 +157,11 @@ impl SandboxConfig {
     fn environment(&self) -> Value {
         let directory = |grant: &Grant| json!({"name": grant.name, "readOnly": grant.read_only});
         let directories: Vec<Value> = self.grants.iter().map(directory).collect();
-        json!({"settings": self.settings, "directories": directories})
+        let mut environment = json!({"settings": self.settings, "directories": directories});
+        if let Some(embedder) = &self.embedder {
+            environment["embedder"] = embedder.as_str().into();
+        }
+        environment
     }
 
     /// Where a component that keeps a store keeps it, if it may.

@@ -5,6 +5,7 @@
 //! sleeps without end.
 
 mod agenda;
+mod provider;
 mod queue;
 mod watch;
 
@@ -13,11 +14,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use self::agenda::{Agenda, Due};
+use self::provider::{Client, Provider};
 use self::queue::{Queue, Received};
 use self::watch::Watch;
+use crate::embedder::Embedder;
 use crate::jsonrpc::{Outgoing, Response};
-use crate::protocol::{Interest, Outbox, PendingCall, Step, Subscriptions};
-use crate::sandbox::{Cancel, Sandbox};
+use crate::protocol::{Finished, Interest, Outbox, PendingCall, Step, Subscriptions};
+use crate::sandbox::bindings::personal_memory::mcp::types::Resumption;
+use crate::sandbox::{Call, Cancel, Maintained, Sandbox};
 
 /// How long a call that was cancelled at the end may take to come to rest: a broken instance waits a second for its file
 /// operations.
@@ -25,7 +29,7 @@ const REST: Duration = Duration::from_millis(1500);
 
 /// The thread, as others see it.
 pub struct Worker {
-    queue: queue::Sender<Job>,
+    queue: queue::Sender<Work>,
     running: Arc<Running>,
 }
 
@@ -46,6 +50,14 @@ struct State {
     ended: bool,
 }
 
+/// What waits for the thread.
+enum Work {
+    /// Something new.
+    Job(Job),
+    /// Something that wanted to have this before it could go on.
+    Resume(Client, Resumption),
+}
+
 /// What is to be done, and where the answer goes.
 struct Job {
     step: Step,
@@ -54,12 +66,17 @@ struct Job {
 
 impl Worker {
     /// Starts the thread.
-    pub fn start(sandbox: Sandbox, subscriptions: Arc<Subscriptions>) -> Worker {
+    pub fn start(
+        sandbox: Sandbox,
+        subscriptions: Arc<Subscriptions>,
+        embedder: Option<Embedder>,
+    ) -> Worker {
         let (queue, jobs) = queue::bounded();
         let running = Arc::new(Running::default());
         let mut thread = Thread {
             watch: Watch::new(subscriptions),
             agenda: Agenda::default(),
+            provider: Provider::start(embedder, queue.clone()),
             running: Arc::clone(&running),
             sandbox,
         };
@@ -77,7 +94,7 @@ impl Worker {
             step,
             outbox: Arc::clone(outbox),
         };
-        if let Err((job, reason)) = self.queue.send(job, bytes) {
+        if let Err((Work::Job(job), reason)) = self.queue.send(Work::Job(job), bytes) {
             job.refuse(&reason);
         }
     }
@@ -136,14 +153,16 @@ struct Thread {
     sandbox: Sandbox,
     watch: Watch,
     agenda: Agenda,
+    provider: Provider,
     running: Arc<Running>,
 }
 
 impl Thread {
-    fn run(&mut self, jobs: &Queue<Job>) {
+    fn run(&mut self, work: &Queue<Work>) {
         loop {
-            match jobs.receive(self.agenda.next()) {
-                Received::Job(job) => self.perform(job),
+            match work.receive(self.agenda.next()) {
+                Received::Job(Work::Job(job)) => self.perform(job),
+                Received::Job(Work::Resume(client, resumption)) => self.resume(client, resumption),
                 Received::Nothing => self.do_what_is_due(),
                 Received::Closed => return,
             }
@@ -174,13 +193,13 @@ impl Thread {
     fn answer(&mut self, step: Step) -> Option<Response> {
         match step {
             Step::Reply(response) => Some(response),
-            Step::Call(pending) => self.make_call(*pending),
+            Step::Call(pending) => self.make_call(pending),
             // Batches do not nest: `jsonrpc` reads their members as messages.
             Step::Nothing | Step::Batch(_) => None,
         }
     }
 
-    fn make_call(&mut self, pending: PendingCall) -> Option<Response> {
+    fn make_call(&mut self, pending: Box<PendingCall>) -> Option<Response> {
         if pending.cancel.is_cancelled() || !self.running.begin(&pending.cancel) {
             return None;
         }
@@ -189,18 +208,43 @@ impl Thread {
             // What this very call changes is to be noticed.
             self.watch.begin(&mut self.sandbox);
         }
+        if matches!(pending.call, Call::CanSubscribe { .. }) {
+            // What changed until now is no news for whoever subscribes now.
+            self.watch.catch_up(&mut self.sandbox);
+        }
         let notifier = pending.notifier();
         let outcome = self
             .sandbox
             .call(&pending.context, &pending.call, &pending.cancel, notifier);
-        let response = pending.finish(outcome);
+        let finished = pending.finish(outcome);
         let interest = self.watch.interest();
         if uses_store || matches!(interest, Interest::Active(_)) {
             // Somebody may have subscribed with this call; what changes from here on is news.
             self.watch.begin(&mut self.sandbox);
             self.agenda.called(Instant::now(), &interest);
         }
-        response
+        match finished {
+            Finished::Silently => None,
+            Finished::With(response) => Some(response),
+            Finished::Wanting(call, wanted) => {
+                self.provider.get(Client::Call(call), wanted);
+                None
+            }
+        }
+    }
+
+    /// Goes on with what had to wait for something.
+    fn resume(&mut self, client: Client, resumption: Resumption) {
+        match client {
+            Client::Call(mut call) => {
+                call.resume(resumption);
+                let outbox = Arc::clone(&call.outbox);
+                if let Some(response) = self.make_call(call) {
+                    outbox.send(Outgoing::Response(response));
+                }
+            }
+            Client::Maintenance => self.maintain(Some(resumption)),
+        }
     }
 
     fn do_what_is_due(&mut self) {
@@ -209,11 +253,16 @@ impl Thread {
                 let looked = self.watch.look(&mut self.sandbox, Duration::ZERO);
                 self.agenda.looked(Instant::now(), &looked);
             }
-            Some(Due::Maintenance) => {
-                let outcome = self.sandbox.maintain();
-                self.agenda.maintained(Instant::now(), &outcome);
-            }
+            Some(Due::Maintenance) => self.maintain(None),
             None => {}
+        }
+    }
+
+    fn maintain(&mut self, resumption: Option<Resumption>) {
+        let outcome = self.sandbox.maintain(resumption);
+        self.agenda.maintained(Instant::now(), &outcome);
+        if let Maintained::Wanting(wanted) = outcome {
+            self.provider.get(Client::Maintenance, wanted);
         }
     }
 }

@@ -5,6 +5,7 @@
 //!
 //! - `save`: keeping a memory, or finding that it is there already
 //! - `search`: which memories answer a query, best first
+//! - `vectors`: those of a provider, where one is configured
 //! - `change`: update, forget, restore
 //! - `changes`: what happened since somebody last asked
 //! - `import`: many memories at once
@@ -20,12 +21,15 @@ mod save;
 mod search;
 #[cfg(test)]
 mod testing;
+mod vectors;
 
 pub use care::{Exported, Statistics};
 pub use change::{ChangeError, Updated};
 pub use changes::ChangeSet;
 pub use import::ImportReport;
 pub use save::{Merge, SaveError, Saved};
+pub use search::{Recalled, SearchError};
+pub use vectors::{EmbedError, Wanted};
 
 use jiff::Timestamp;
 
@@ -61,6 +65,8 @@ impl Filter {
 pub struct MemoryBackend {
     store: Store,
     indexed: Indexed,
+    /// The configured provider of vectors.
+    embedder: Option<String>,
 }
 
 impl MemoryBackend {
@@ -69,6 +75,7 @@ impl MemoryBackend {
         Self {
             store: Store::new(disk, random_id),
             indexed: Indexed::default(),
+            embedder: None,
         }
     }
 
@@ -81,11 +88,22 @@ impl MemoryBackend {
     }
 
     /// Works on what nobody waits for until the time is up. True: nothing is left to do.
+    ///
+    /// A snapshot is written in one go, whatever the time: a quarter of a second at a hundred thousand memories.
     pub fn step(&mut self, now: Timestamp, time_is_up: TimeIsUp<'_>) -> Result<bool, StoreError> {
-        match self.follow_until(time_is_up)? {
-            Some(mut opened) => self.store.compact(&mut opened, now, time_is_up),
-            None => Ok(false),
+        let Some(mut opened) = self.follow_until(time_is_up)? else {
+            return Ok(false);
+        };
+        if !self.store.compact(&mut opened, now, time_is_up)? {
+            return Ok(false);
         }
+        // Nobody may rename a file that somebody has open, on some systems.
+        drop(opened);
+        if self.store.wants_index() || self.has_vectors_to_save() && self.store.can_write_index() {
+            let derived = self.indexed.encode();
+            self.store.write_index(&derived)?;
+        }
+        Ok(true)
     }
 
     /// The memory of this number, if it is there and not forgotten.
@@ -141,6 +159,12 @@ impl MemoryBackend {
         self.store.compact_from = bytes;
     }
 
+    /// Writes snapshots from this size of a tail on.
+    #[cfg(test)]
+    pub(crate) fn index_from(&mut self, bytes: u64) {
+        self.store.index_from = bytes;
+    }
+
     /// Takes in all that this and other processes wrote, and keeps the index in step.
     fn follow(&mut self) -> Result<Opened, StoreError> {
         let opened = self.follow_until(&mut || false)?;
@@ -150,7 +174,7 @@ impl MemoryBackend {
 
     /// The same until the time is up; `None` if there is more.
     fn follow_until(&mut self, time_is_up: TimeIsUp<'_>) -> Result<Option<Opened>, StoreError> {
-        let Self { store, indexed } = self;
+        let Self { store, indexed, .. } = self;
         let mut outcome = Ok(());
         let followed = store.follow(time_is_up, &mut |entries, opened, changes| {
             if let Err(error) = indexed.take(entries, opened, changes) {
@@ -173,3 +197,7 @@ mod tests;
 #[cfg(test)]
 #[path = "backend_sharing_tests.rs"]
 mod sharing_tests;
+
+#[cfg(test)]
+#[path = "backend/snapshot_tests.rs"]
+mod snapshot_tests;

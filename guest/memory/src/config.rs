@@ -143,13 +143,29 @@ pub const ECHO_CHARS: usize = 60;
 pub const TOUCH_INTERVAL_SECONDS: i64 = 60 * 60;
 /// What is left of recency after an hour without access (Park et al., *Generative Agents*, 2023): half in six days.
 pub const RECENCY_DECAY_PER_HOUR: f64 = 0.995;
-/// The weight of recency beside a text match of at most 1.
+/// The weight of recency beside a relevance of at most 1.
 ///
-/// Together with importance it lifts a memory over another one only if that one's text matches at most a tenth of the
-/// best match better. With equal weights, as in the paper, something recent and important outranks the right answer.
+/// Together with importance it lifts a memory over another one only if that one is at most a tenth of the best one's
+/// relevance more relevant. With equal weights, as in the paper, something recent and important outranks the right answer.
 pub const RECENCY_WEIGHT: f64 = 0.05;
-/// The weight of importance (as a part of its maximum) beside a text match of at most 1. See [`RECENCY_WEIGHT`].
+/// The weight of importance (as a part of its maximum) beside a relevance of at most 1. See [`RECENCY_WEIGHT`].
 pub const IMPORTANCE_WEIGHT: f64 = 0.05;
+
+/// So many of the most relevant memories, at least, are looked at for what recency and importance make of them. Those
+/// beyond are as relevant as many that are newer, or less so.
+pub const MIN_CONTENDERS: usize = 64;
+
+/// The longest name of an embedder (an address and a model), in bytes.
+pub const MAX_EMBEDDER_BYTES: usize = 512;
+/// The part of the memories that must have a provider's vector before searches use them. What has none yet is ranked as
+/// the average by meaning, and by its words as ever.
+pub const ENOUGH_VECTORS: f64 = 0.75;
+/// Texts that a provider gets at once: few enough for a small model on a processor to answer within a request's time.
+pub const MAX_EMBED_TEXTS: usize = 64;
+/// A provider gets no more texts at once when they have so many bytes.
+pub const MAX_EMBED_BYTES: usize = 64 * 1024;
+/// So many vectors that a provider made are lost at most when a process dies: some minutes of a small model's work.
+pub const MAX_UNSAVED_VECTORS: usize = 2048;
 
 /// How long a client may keep the lists of tools, prompts and templates, in milliseconds: an hour. They change with
 /// the version of the component only, and a client learns that when it connects anew.

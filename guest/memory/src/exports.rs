@@ -17,13 +17,14 @@ use jiff::Timestamp;
 use crate::backend::MemoryBackend;
 use crate::bindings::exports::personal_memory::mcp::server;
 use crate::bindings::exports::personal_memory::mcp::types::{
-    CacheHint, CacheScope, Content, ContentBody, Error, RequestContext, UnknownResource,
+    self as exported, CacheHint, CacheScope, Content, ContentBody, EmbeddingPurpose,
+    EmbeddingRequest, Error, Need, Pending, RequestContext, Resumption, UnknownResource, Want,
 };
 use crate::config::{
     DATA_DIR, INSTRUCTIONS, SERVER_DESCRIPTION, SERVER_NAME, SERVER_TITLE, SERVER_VERSION,
     STATIC_LIST_TTL_MS,
 };
-use crate::request::{Moment, RequestError};
+use crate::request::{Given, Moment, RequestError};
 use crate::security::echo;
 use crate::store::disk::DirDisk;
 
@@ -91,7 +92,9 @@ impl server::Guest for Component {
     }
 
     fn configure(environment: String) -> Result<(), String> {
-        crate::request::check_environment(&environment)
+        let environment = crate::request::read_environment(&environment)?;
+        with_backend(|backend| backend.set_embedder(environment.embedder));
+        Ok(())
     }
 }
 
@@ -104,8 +107,55 @@ impl From<RequestError> for Error {
             }
             RequestError::InvalidParams(text) => Self::InvalidParams(text),
             RequestError::Internal(text) => Self::Internal(text),
+            // Where a call can't say what it needs.
+            RequestError::NeedsVector(_) => Self::Internal(error.to_string()),
         }
     }
+}
+
+/// The key under which the vector of a query is asked for.
+const QUERY_KEY: &str = "query";
+/// The key under which the vectors of memories are asked for.
+const PASSAGES_KEY: &str = "passages";
+
+/// Where a call stands: answered, or in need of something.
+enum Stands<T> {
+    Answered(T),
+    Needs(Pending),
+}
+
+/// Tells a need from an error.
+fn stands<T>(outcome: Result<T, RequestError>) -> Result<Stands<T>, Error> {
+    match outcome {
+        Ok(answer) => Ok(Stands::Answered(answer)),
+        Err(RequestError::NeedsVector(query)) => Ok(Stands::Needs(Pending {
+            needs: vec![embed(QUERY_KEY, vec![query], EmbeddingPurpose::Query)],
+            state: None,
+        })),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn embed(key: &str, texts: Vec<String>, purpose: EmbeddingPurpose) -> Need {
+    Need {
+        key: key.to_owned(),
+        want: Want::Embed(EmbeddingRequest { texts, purpose }),
+    }
+}
+
+/// What was given under a key. What a client would answer is none of ours.
+fn given(resume: Option<Resumption>, key: &str) -> Option<Given> {
+    let answers = resume?.answers.into_iter();
+    answers
+        .filter(|answer| answer.key == key)
+        .find_map(|answer| match answer.given {
+            exported::Given::Input(_) => None,
+            exported::Given::Failed(reason) => Some(Given::Failed(reason)),
+            exported::Given::Vectors(embedding) => Some(Given::Vectors {
+                embedder: embedding.embedder,
+                vectors: embedding.vectors,
+            }),
+        })
 }
 
 /// Lists that fit on one page give out no cursor, so any that comes is wrong.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::backend::Memory;
+use crate::backend::{Memory, Recalled};
 use crate::config::{
     ENTRIES, Kind, MAX_REPLY_BYTES, PREVIEW_BYTES, PREVIEW_CHARS, RESOURCE_SCHEME, SHORTENED,
 };
@@ -11,11 +11,19 @@ use crate::store::event::rfc3339;
 /// What a search says that finds nothing.
 pub const NO_MATCHES: &str = "No matching memories.";
 
+/// Stands before memories that share little with the query.
+pub const DOUBTFUL: &str = "(Low confidence: these share little with the query.)";
+
+/// Stands before what was found without the provider of vectors that is configured.
+pub const PROVIDER_FAILED: &str =
+    "(The embedding provider gave no answer; searched with the built-in one.)";
+
 /// Stands where a memory's own text breaks its line.
 const LINE_BREAK: &str = " ⏎ ";
 
 /// What stands around the memories in either form of a reply.
-const FRAME_BYTES: usize = SHORTENED.len() + r#"{"memories":[]}"#.len();
+const FRAME_BYTES: usize =
+    PROVIDER_FAILED.len() + DOUBTFUL.len() + 2 + SHORTENED.len() + r#"{"memories":[]}"#.len();
 
 /// The URI under which a memory is read.
 pub fn entry_uri(id: u64) -> String {
@@ -111,6 +119,18 @@ pub fn render(memories: &[Memory]) -> Rendering {
             memories: forms.into_iter().map(|form| form.shown).collect(),
         },
     }
+}
+
+/// What a search found as text: the memories within their budget, and before them what is to be known of them.
+pub fn reply(recalled: &Recalled) -> Rendering {
+    let mut rendering = render(&recalled.memories);
+    if recalled.is_doubtful {
+        rendering.text = format!("{DOUBTFUL}\n{}", rendering.text);
+    }
+    if recalled.provider_failed {
+        rendering.text = format!("{PROVIDER_FAILED}\n{}", rendering.text);
+    }
+    rendering
 }
 
 /// One memory in both forms.

@@ -5,7 +5,8 @@ use std::fmt;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::config::{MAX_SESSION_CHARS, SERVER_NAME};
+use crate::backend::SearchError;
+use crate::config::{MAX_EMBEDDER_BYTES, MAX_SESSION_CHARS, SERVER_NAME};
 use crate::security::echo;
 use crate::store::StoreError;
 
@@ -14,6 +15,21 @@ use crate::store::StoreError;
 pub struct Moment {
     now: Timestamp,
     session: String,
+    answer: Option<Given>,
+}
+
+/// What came of asking the user's provider for vectors.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Given {
+    /// Vectors, one for each text, and whose they are.
+    Vectors {
+        /// Provider and model.
+        embedder: String,
+        /// In the order of the texts.
+        vectors: Vec<Vec<f32>>,
+    },
+    /// None; the text says why.
+    Failed(String),
 }
 
 impl Moment {
@@ -24,7 +40,18 @@ impl Moment {
         Self {
             now: Timestamp::from_millisecond(millisecond).unwrap_or(Timestamp::UNIX_EPOCH),
             session: session.chars().take(MAX_SESSION_CHARS).collect(),
+            answer: None,
         }
+    }
+
+    /// The same request made again, with the vector that it needed.
+    pub fn with_answer(self, answer: Option<Given>) -> Self {
+        Self { answer, ..self }
+    }
+
+    /// The vector of the query, if that was asked for.
+    pub fn answer(&self) -> Option<&Given> {
+        self.answer.as_ref()
     }
 
     /// Never before 1970; whole milliseconds. May be earlier than at the request before.
@@ -38,13 +65,20 @@ impl Moment {
     }
 }
 
-/// Checks what the host tells about where we are: an object, of whose members only `settings` concerns us yet. There is
-/// no setting yet.
+/// Where we are, as far as it concerns us.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Environment {
+    /// Provider and model of the configured vectors.
+    pub embedder: Option<String>,
+}
+
+/// Reads what the host tells about where we are: an object, of whose members `embedder` and `settings` concern us. There
+/// is no setting yet.
 ///
 /// # Errors
 ///
 /// Names a setting that is unknown, or says what is malformed.
-pub fn check_environment(environment: &str) -> Result<(), String> {
+pub fn read_environment(environment: &str) -> Result<Environment, String> {
     let environment: Value = serde_json::from_str(environment).map_err(|error| {
         format!("the environment must be an object, got malformed JSON: {error}")
     })?;
@@ -52,16 +86,30 @@ pub fn check_environment(environment: &str) -> Result<(), String> {
         return Err("the environment must be an object".to_owned());
     };
     match environment.get("settings") {
-        None => Ok(()),
-        Some(Value::Object(settings)) => match settings.keys().next() {
-            Some(key) => Err(format!(
-                "unknown setting {}; {SERVER_NAME} knows none",
-                echo(key)
-            )),
-            None => Ok(()),
-        },
-        Some(_) => Err("settings must be an object of strings".to_owned()),
+        None => {}
+        Some(Value::Object(settings)) => {
+            if let Some(key) = settings.keys().next() {
+                return Err(format!(
+                    "unknown setting {}; {SERVER_NAME} knows none",
+                    echo(key)
+                ));
+            }
+        }
+        Some(_) => return Err("settings must be an object of strings".to_owned()),
     }
+    let embedder = match environment.get("embedder") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(name)) if (1..=MAX_EMBEDDER_BYTES).contains(&name.len()) => {
+            Some(name.clone())
+        }
+        Some(other) => {
+            return Err(format!(
+                "embedder must be a string of 1 to {MAX_EMBEDDER_BYTES} bytes, got {}",
+                echo(&other.to_string())
+            ));
+        }
+    };
+    Ok(Environment { embedder })
 }
 
 /// A request that gets an error instead of a result. (A tool that refuses is not one: it gives a result that says so.)
@@ -78,6 +126,8 @@ pub enum RequestError {
     },
     /// It can't be understood; the text says why.
     InvalidParams(String),
+    /// It can't be answered before this text, its query, has a vector. The same request is made again with that.
+    NeedsVector(String),
     /// It failed here; the text says what, without internals.
     Internal(String),
 }
@@ -89,6 +139,7 @@ impl fmt::Display for RequestError {
             Self::UnknownResource { uri, reason } => {
                 write!(f, "unknown resource {uri:?}: {reason}")
             }
+            Self::NeedsVector(_) => f.write_str("the query needs a vector first"),
             Self::InvalidParams(text) | Self::Internal(text) => f.write_str(text),
         }
     }
@@ -99,6 +150,15 @@ impl std::error::Error for RequestError {}
 impl From<StoreError> for RequestError {
     fn from(error: StoreError) -> Self {
         Self::Internal(error.to_string())
+    }
+}
+
+impl From<SearchError> for RequestError {
+    fn from(error: SearchError) -> Self {
+        match error {
+            SearchError::Store(error) => error.into(),
+            SearchError::NeedsVector(query) => Self::NeedsVector(query),
+        }
     }
 }
 
@@ -130,16 +190,26 @@ mod tests {
             r#"{"settings":{}}"#,
             r#"{"settings":{},"directories":[],"later":1}"#,
         ] {
-            assert_eq!(check_environment(fine), Ok(()), "{fine}");
+            assert_eq!(read_environment(fine), Ok(Environment::default()), "{fine}");
         }
-        let refusal = check_environment(r#"{"settings":{"embedder":"x"}}"#).unwrap_err();
+        let refusal = read_environment(r#"{"settings":{"embedder":"x"}}"#).unwrap_err();
         assert!(refusal.contains("\"embedder\""), "{refusal}");
         for malformed in ["", "[]", "null", "{", "\"x\"", r#"{"settings":1}"#] {
-            let refusal = check_environment(malformed).unwrap_err();
+            let refusal = read_environment(malformed).unwrap_err();
             assert!(
                 refusal.contains("must be an object"),
                 "{malformed}: {refusal}"
             );
+        }
+    }
+
+    #[test]
+    fn an_embedder_is_a_name() {
+        let named = read_environment(r#"{"embedder":"http://localhost/v1 nomic"}"#).unwrap();
+        assert_eq!(named.embedder.as_deref(), Some("http://localhost/v1 nomic"));
+        for bad in [r#"{"embedder":""}"#, r#"{"embedder":7}"#] {
+            let refusal = read_environment(bad).unwrap_err();
+            assert!(refusal.starts_with("embedder must be"), "{refusal}");
         }
     }
 

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::backend::{Memory, MemoryBackend};
 use crate::config::{ENTRY_TEMPLATE, Kind, PAGE_SIZE, SEARCH_TEMPLATE, TITLE_CHARS};
-use crate::render::{entry_uri, render, title};
+use crate::render::{entry_uri, reply, title};
 use crate::request::{Moment, RequestError};
 use crate::security::{ResourceUri, SearchArgs, echo, parse_id, validate_resource_uri};
 
@@ -149,7 +149,7 @@ pub fn read(
     let text = match checked {
         ResourceUri::Entry(_) => entry?,
         ResourceUri::Search(query) => {
-            render(&backend.search(&SearchArgs::for_query(query), moment)?).text
+            reply(&backend.search(&SearchArgs::for_query(query), moment)?).text
         }
     };
     Ok(Contents { text })

@@ -7,6 +7,7 @@
 //! **Invariant:** no text is kept in memory beyond the call that needs it. A text is read from its line in the journal,
 //! and shown only if the line still is the one that was read before.
 
+mod bytes;
 pub mod disk;
 mod entries;
 mod entry;
@@ -15,6 +16,7 @@ mod error;
 pub(crate) mod event;
 #[cfg(test)]
 pub(crate) mod fake;
+mod index;
 pub(crate) mod journal;
 mod line;
 mod opened;
@@ -25,17 +27,19 @@ mod scan;
 mod set_aside;
 mod upkeep;
 
+pub(crate) use bytes::{In, Out};
 pub(crate) use entries::{Changes, Entries};
-pub(crate) use entry::hash_of;
+pub(crate) use entry::fingerprint;
 pub use entry::{Entry, Memory};
 pub use error::StoreError;
+pub(crate) use index::{Derived, INDEX};
 pub(crate) use opened::Opened;
 pub use scan::{Finding, Findings};
-pub(crate) use upkeep::INDEX;
 
 use std::collections::HashSet;
 
 use event::{Event, FORMAT, Header, Id, Ids, Save, Update};
+use index::MIN_TAIL_BYTES;
 use jiff::Timestamp;
 use journal::{Found, Journal};
 use rewrite::Rewrite;
@@ -58,6 +62,8 @@ pub(crate) struct Store {
     rewrite: Option<Rewrite>,
     /// The size from which the journal is compacted.
     pub(crate) compact_from: u64,
+    /// The size of the journal's tail from which a snapshot is written.
+    pub(crate) index_from: u64,
     /// Memories whose damaged lines were reported.
     unreadable: HashSet<u64>,
 }
@@ -99,6 +105,7 @@ impl Store {
             entries: Entries::default(),
             rewrite: None,
             compact_from: MIN_COMPACT_BYTES,
+            index_from: MIN_TAIL_BYTES,
             unreadable: HashSet::new(),
         }
     }

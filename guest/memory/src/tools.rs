@@ -26,7 +26,7 @@ pub struct Tool {
     pub output_schema: fn() -> Value,
     /// What it does to the world.
     pub annotations: Annotations,
-    handler: fn(&Value, &mut MemoryBackend, &Moment) -> ToolReply,
+    handler: fn(&Value, &mut MemoryBackend, &Moment) -> Result<ToolReply, RequestError>,
 }
 
 /// True statements on what a tool does to the world. None of ours reaches beyond the store or destroys anything.
@@ -74,7 +74,8 @@ pub const TOOLS: &[Tool] = &[search::TOOL, save::TOOL];
 ///
 /// # Errors
 ///
-/// Only for a name that no tool has; a tool that refuses its arguments says so in its reply.
+/// For a name that no tool has, and where something is needed first; a tool that refuses its arguments says so in its
+/// reply.
 pub fn dispatch(
     name: &str,
     arguments: &Value,
@@ -82,7 +83,7 @@ pub fn dispatch(
     moment: &Moment,
 ) -> Result<ToolReply, RequestError> {
     match TOOLS.iter().find(|tool| tool.name == name) {
-        Some(tool) => Ok((tool.handler)(arguments, backend, moment)),
+        Some(tool) => (tool.handler)(arguments, backend, moment),
         None => Err(RequestError::UnknownName(name.to_owned())),
     }
 }

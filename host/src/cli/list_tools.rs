@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::options::Options;
 use crate::jsonrpc::{self, Outgoing, OutgoingNotification};
-use crate::protocol::{Outbox, Session, Step};
+use crate::protocol::{Finished, Outbox, Session, Step};
 use crate::sandbox::Sandbox;
 
 /// Pages that are asked for. A component that says "more" for ever is stopped here.
@@ -49,7 +49,10 @@ fn answer(request: &Value, session: &mut Session, sandbox: &mut Sandbox) -> Resu
     let response = match session.receive(jsonrpc::parse(request.to_string().as_bytes()), &outbox) {
         Step::Call(pending) => {
             let outcome = sandbox.call(&pending.context, &pending.call, &pending.cancel, None);
-            pending.finish(outcome)
+            match pending.finish(outcome) {
+                Finished::With(response) => Some(response),
+                Finished::Silently | Finished::Wanting(..) => None,
+            }
         }
         Step::Reply(response) => Some(response),
         Step::Nothing | Step::Batch(_) => None,

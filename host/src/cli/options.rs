@@ -1,6 +1,7 @@
 //! Options of a server, checked before anything is opened.
 
 use std::collections::BTreeMap;
+use std::env::VarError;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,15 +9,22 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 
+use crate::embedder::Embedder;
 use crate::sandbox::{
-    Code, DEFAULT_MAX_MEMORY, DEFAULT_TIMEOUT, Grant, Limits, MEMORY, STORE_GRANT, Sandbox,
-    SandboxConfig,
+    Code, DEFAULT_MAX_MEMORY, DEFAULT_TIMEOUT, Grant, Limits, MEMORY, RETRIEVAL, STORE_GRANT,
+    Sandbox, SandboxConfig,
 };
 use crate::stderr::Stderr;
 use crate::transport::stdio::DEFAULT_MAX_LINE_BYTES;
 
 /// Names a data directory when `--data-dir` does not.
 const DATA_DIR_VARIABLE: &str = "PERSONAL_MEMORY_DIR";
+
+/// Holds the key of the embedding provider: not an argument, which other users of the machine could see.
+const EMBEDDER_KEY_VARIABLE: &str = "PERSONAL_MEMORY_EMBEDDER_KEY";
+
+/// What the retrieval lab is called.
+const RETRIEVAL_NAME: &str = "retrieval";
 
 const MIB: usize = 1 << 20;
 
@@ -40,6 +48,19 @@ pub(super) struct Options {
     #[arg(long, value_name = "FILE.wasm")]
     component: Option<PathBuf>,
 
+    /// Use an embedding provider that speaks OpenAI's /v1/embeddings, such as Ollama or LM Studio, besides what is built
+    /// in. Texts are sent to it. A key, if it wants one, is taken from $PERSONAL_MEMORY_EMBEDDER_KEY.
+    #[arg(long, value_name = "URL", requires = "embedder_model")]
+    embedder: Option<String>,
+
+    /// The provider's model.
+    #[arg(long, value_name = "NAME", requires = "embedder")]
+    embedder_model: Option<String>,
+
+    /// Set by `run`, for a component that lies in the program.
+    #[arg(skip)]
+    embedded: Option<Code>,
+
     /// Stop a call that takes longer than this many seconds; fractions are fine.
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_TIMEOUT.as_secs_f64(), value_parser = parse_seconds)]
     timeout: f64,
@@ -51,6 +72,10 @@ pub(super) struct Options {
     /// Refuse messages that are longer than this many bytes.
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_MAX_LINE_BYTES, value_parser = parse_line_bytes)]
     pub(super) max_line_bytes: usize,
+
+    /// Print the tools that the component offers, and exit.
+    #[arg(long)]
+    pub(super) list_tools: bool,
 
     /// How much to say on standard error.
     #[arg(long, value_name = "LEVEL", default_value = "warn")]
@@ -71,10 +96,28 @@ pub(super) enum LogLevel {
 impl Options {
     /// The component that is to be served.
     fn code(&self) -> Code {
-        match &self.component {
-            Some(file) => Code::File(file.clone()),
-            None => MEMORY,
+        match (&self.embedded, &self.component) {
+            (Some(code), _) => code.clone(),
+            (None, Some(file)) => Code::File(file.clone()),
+            (None, None) => MEMORY,
         }
+    }
+
+    /// The same for another component: one that lies in the program, or a file.
+    pub(super) fn serving(self, component: PathBuf) -> Result<Options> {
+        if let Some(other) = self.component {
+            bail!(
+                "two components are given: {} and {}",
+                component.display(),
+                other.display()
+            );
+        }
+        let embedded = (component.as_os_str() == RETRIEVAL_NAME).then_some(RETRIEVAL);
+        Ok(Options {
+            component: Some(component),
+            embedded,
+            ..self
+        })
     }
 
     /// What the component is granted. The data directory is made if it is not there yet.
@@ -111,6 +154,7 @@ impl Options {
         Ok(SandboxConfig {
             grants,
             settings,
+            embedder: None,
             limits,
         })
     }
@@ -146,9 +190,25 @@ impl Options {
         Ok(Some(directories.data_local_dir().to_owned()))
     }
 
+    /// The embedding provider, if one is named.
+    pub(super) fn embedder(&self) -> Result<Option<Embedder>> {
+        let (Some(url), Some(model)) = (&self.embedder, &self.embedder_model) else {
+            return Ok(None);
+        };
+        let key = match std::env::var(EMBEDDER_KEY_VARIABLE) {
+            Ok(key) => Some(key),
+            Err(VarError::NotPresent) => None,
+            Err(VarError::NotUnicode(_)) => bail!("{EMBEDDER_KEY_VARIABLE} is not text"),
+        };
+        Ok(Some(Embedder::new(url, model.clone(), key)?))
+    }
+
     /// Makes the sandbox to serve from.
-    pub(super) fn sandbox(&self) -> Result<Sandbox> {
-        let config = self.config()?;
+    pub(super) fn sandbox(&self, embedder: Option<&Embedder>) -> Result<Sandbox> {
+        let config = SandboxConfig {
+            embedder: embedder.map(Embedder::id),
+            ..self.config()?
+        };
         for grant in &config.grants {
             tracing::info!("`/{}` is {}", grant.name, grant.path.display());
         }

@@ -12,7 +12,8 @@ use crate::transport::stdio;
 
 pub(super) fn run(options: &Options) -> Result<()> {
     restrict_new_files();
-    let sandbox = options.sandbox()?;
+    let embedder = options.embedder()?;
+    let sandbox = options.sandbox(embedder.as_ref())?;
     if person_at_stdin() {
         Stderr::say(explanation(&sandbox));
     }
@@ -26,6 +27,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         BufReader::new(io::stdin()),
         transport_output(),
         sandbox,
+        embedder,
         session,
         options.max_line_bytes,
     )

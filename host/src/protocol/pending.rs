@@ -14,7 +14,7 @@ use super::wants::Wants;
 use crate::convert::{self, Converted};
 use crate::jsonrpc::{INTERNAL_ERROR, Id, Response, RpcError};
 use crate::sandbox::bindings::personal_memory::mcp::types::{
-    Error as ComponentError, RequestContext, UnknownResource,
+    Error as ComponentError, Pending, RequestContext, Resumption, UnknownResource, Want,
 };
 use crate::sandbox::{Call, CallError, Cancel, Notifier, Outcome, Profile};
 
@@ -35,6 +35,25 @@ pub struct PendingCall {
     pub(super) subscriptions: Arc<Subscriptions>,
     pub(super) connection: Connection,
     pub(super) in_flight: InFlight,
+    /// How often the component wanted something, and how often it only made room for others.
+    pub(super) rounds: usize,
+    pub(super) slices: usize,
+}
+
+/// How often a component may want something before it answers. Some ask twice; one that asks for ever is given up.
+const MAX_ROUNDS: usize = 10;
+
+/// How often a call may make room for others: for an hour, in slices of a second.
+const MAX_SLICES: usize = 3600;
+
+/// What came of a call.
+pub enum Finished {
+    /// There is nothing to send: the call was cancelled, or opened a stream.
+    Silently,
+    /// This is to be sent.
+    With(Response),
+    /// The component wants to have something first. The call is to be made again with it: [`PendingCall::resume`].
+    Wanting(Box<PendingCall>, Pending),
 }
 
 /// What a call's outcome is for.
@@ -60,22 +79,34 @@ impl PendingCall {
         })
     }
 
-    /// The response to the call. The id is free again when this returns, unless it names a stream now. A cancelled call
-    /// has none, and neither has a stream that was opened: that is acknowledged here.
-    pub fn finish(mut self, outcome: Result<Outcome, CallError>) -> Option<Response> {
+    /// Decides what a call's outcome means. The id is free again when this returns, unless it names a stream now or the
+    /// call is to be made again. A stream that was opened is acknowledged here.
+    pub fn finish(mut self: Box<Self>, outcome: Result<Outcome, CallError>) -> Finished {
         if self.cancel.is_cancelled() {
-            return None;
+            return Finished::Silently;
         }
-        let purpose = std::mem::replace(&mut self.purpose, Purpose::Answer);
-        let result = match purpose {
-            Purpose::Answer => self.result(outcome),
+        let result = match std::mem::replace(&mut self.purpose, Purpose::Answer) {
+            Purpose::Answer => match self.result(outcome) {
+                Ok(Answered::Result(result)) => Ok(result),
+                Ok(Answered::Wanting(pending)) => return Finished::Wanting(self, pending),
+                Err(error) => Err(error),
+            },
             Purpose::Subscribe(uri) => self.subscribe(uri, outcome),
             Purpose::Listen(wants) => match self.listen(wants, outcome) {
-                Ok(()) => return None,
+                Ok(()) => return Finished::Silently,
                 Err(error) => Err(error),
             },
         };
-        Some(Response::new(self.id.clone(), result))
+        Finished::With(Response::new(self.id.clone(), result))
+    }
+
+    /// Gives the call what the component wanted.
+    pub fn resume(&mut self, resumption: Resumption) {
+        match resumption.answers.is_empty() {
+            true => self.slices += 1,
+            false => self.rounds += 1,
+        }
+        self.call.resume(resumption);
     }
 
     /// The response to a call that can't be made.
@@ -84,18 +115,27 @@ impl PendingCall {
         Response::new(self.id.clone(), Err::<Value, _>(error))
     }
 
-    fn result(&self, outcome: Result<Outcome, CallError>) -> Result<Value, RpcError> {
+    fn result(&self, outcome: Result<Outcome, CallError>) -> Result<Answered, RpcError> {
         let outcome = outcome.map_err(|error| self.error(error))?;
         match convert::outcome(outcome, self.scope.version).map_err(error::from_unusable)? {
             Converted::Complete { result, cache } => {
                 let result = Value::Object(result);
-                Ok(decorate(result, cache, &self.scope, &self.profile))
+                let result = decorate(result, cache, &self.scope, &self.profile);
+                Ok(Answered::Result(result))
             }
-            Converted::Needs(_) => {
+            Converted::Needs(_) if self.rounds >= MAX_ROUNDS || self.slices >= MAX_SLICES => {
+                let message = format!(
+                    "the component still has no answer after it wanted something {} times and more time {} times",
+                    self.rounds, self.slices
+                );
+                Err(RpcError::new(INTERNAL_ERROR, message))
+            }
+            Converted::Needs(pending) if asks_somebody(&pending) => {
                 let message =
                     "the component wants to ask the client something, which is not supported yet";
                 Err(RpcError::new(INTERNAL_ERROR, message))
             }
+            Converted::Needs(pending) => Ok(Answered::Wanting(pending)),
         }
     }
 
@@ -148,6 +188,19 @@ impl PendingCall {
             _ => Ok(Vec::new()),
         }
     }
+}
+
+/// What a component answered.
+enum Answered {
+    Result(Value),
+    Wanting(Pending),
+}
+
+fn asks_somebody(pending: &Pending) -> bool {
+    pending
+        .needs
+        .iter()
+        .any(|need| matches!(need.want, Want::Ask(_)))
 }
 
 impl Drop for PendingCall {

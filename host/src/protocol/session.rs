@@ -206,6 +206,8 @@ impl Session {
             subscriptions: Arc::clone(&self.subscriptions),
             connection: self.connection,
             in_flight: Arc::clone(&self.in_flight),
+            rounds: 0,
+            slices: 0,
         }
     }
 

@@ -67,6 +67,16 @@ impl Call {
         }
     }
 
+    /// Gives the call what the component wanted to have, where it can want anything.
+    pub fn resume(&mut self, resumption: Resumption) {
+        match self {
+            Call::CallTool { resume, .. }
+            | Call::ReadResource { resume, .. }
+            | Call::GetPrompt { resume, .. } => *resume = Some(resumption),
+            _ => {}
+        }
+    }
+
     /// Whether a component that keeps a store may look into it for this call. What a component *is* does not depend on
     /// its store (`server.description` in `wit/mcp`), so that can be asked while another process holds the lock.
     pub fn uses_store(&self) -> bool {

@@ -22,11 +22,21 @@ pub enum Code {
     File(PathBuf),
 }
 
+/// A component that `build.rs` left for us.
+macro_rules! embedded {
+    ($name:literal) => {
+        Code::Embedded {
+            native: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".native")),
+            wasm: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".wasm")),
+        }
+    };
+}
+
 /// The personal memory.
-pub const MEMORY: Code = Code::Embedded {
-    native: include_bytes!(concat!(env!("OUT_DIR"), "/memory.native")),
-    wasm: include_bytes!(concat!(env!("OUT_DIR"), "/memory.wasm")),
-};
+pub const MEMORY: Code = embedded!("memory");
+
+/// The retrieval lab.
+pub const RETRIEVAL: Code = embedded!("retrieval");
 
 /// How a component became executable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use wasmtime::Store;
 
 use super::bindings::exports::personal_memory::mcp::changes::ChangeSet;
 use super::bindings::exports::personal_memory::mcp::maintenance::StepOutcome;
-use super::bindings::personal_memory::mcp::types::RequestContext;
+use super::bindings::personal_memory::mcp::types::{Pending, RequestContext, Resumption};
 use super::guest::Guest;
 use super::interfaces::Exports;
 use super::{Abnormal, Call, CallError, Cancel, Notifier, Outcome, Sandbox};
@@ -37,12 +37,14 @@ pub enum Seen {
 }
 
 /// What became of a slice of maintenance.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Maintained {
     /// Nothing is left to do.
     Done,
     /// There is more.
     More,
+    /// It can go on with these.
+    Wanting(Pending),
     /// It failed; the details went to the log.
     Failed,
 }
@@ -114,8 +116,8 @@ impl Sandbox {
         }
     }
 
-    /// Does a slice of the work that nobody waits for.
-    pub fn maintain(&mut self) -> Maintained {
+    /// Does a slice of the work that nobody waits for, with what the slice before wanted to have.
+    pub fn maintain(&mut self, resume: Option<Resumption>) -> Maintained {
         if !self
             .instance
             .as_ref()
@@ -126,16 +128,19 @@ impl Sandbox {
         }
         let budget = whole_milliseconds(MAINTENANCE_SLICE);
         let step = async |exports: &Exports, store: &mut Store<Guest>| match &exports.maintenance {
-            Some(maintenance) => maintenance.call_step(store, budget, None).await,
+            Some(maintenance) => maintenance.call_step(store, budget, resume.as_ref()).await,
             None => Ok(Ok(StepOutcome::Done)),
         };
-        match self.enter(Some(Duration::ZERO), &Cancel::default(), None, step) {
+        // What was got for it is not thrown away because another process has the store just now.
+        let patience = if resume.is_some() {
+            PATIENCE
+        } else {
+            Duration::ZERO
+        };
+        match self.enter(Some(patience), &Cancel::default(), None, step) {
             Ok(Entered::Returned(Ok(StepOutcome::Done))) => Maintained::Done,
             Ok(Entered::Returned(Ok(StepOutcome::More)) | Entered::Opening) => Maintained::More,
-            Ok(Entered::Returned(Ok(StepOutcome::Needs(_)))) => {
-                tracing::warn!("maintenance needs an embedding provider, and there is none");
-                Maintained::Failed
-            }
+            Ok(Entered::Returned(Ok(StepOutcome::Needs(pending)))) => Maintained::Wanting(pending),
             Ok(Entered::Returned(Err(reason))) => {
                 tracing::warn!("maintenance failed: {reason}");
                 Maintained::Failed

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use super::lines::{Line, read_line};
 use super::output::Output;
+use crate::embedder::Embedder;
 use crate::jsonrpc::{self, INVALID_REQUEST, Outgoing, RpcError};
 use crate::protocol::{Outbox, Session, Step, Subscriptions};
 use crate::sandbox::Sandbox;
@@ -48,6 +49,7 @@ pub fn serve(
     input: impl BufRead + Send + 'static,
     output: impl Write + Send + 'static,
     sandbox: Sandbox,
+    embedder: Option<Embedder>,
     session_id: String,
     max_line_bytes: usize,
 ) -> io::Result<()> {
@@ -59,7 +61,7 @@ pub fn serve(
     let profile = Arc::new(sandbox.profile().clone());
     let session = Session::new(profile, Arc::clone(&subscriptions), session_id);
     let session = Arc::new(Mutex::new(session));
-    let worker = Arc::new(Worker::start(sandbox, subscriptions));
+    let worker = Arc::new(Worker::start(sandbox, subscriptions, embedder));
 
     let reader = Reader {
         session: Arc::clone(&session),

@@ -71,7 +71,8 @@ impl Agenda {
     /// A slice of maintenance was done.
     pub(super) fn maintained(&mut self, now: Instant, outcome: &Maintained) {
         self.maintenance = match outcome {
-            Maintained::Done => None,
+            // Whoever gets what is wanted says so.
+            Maintained::Done | Maintained::Wanting(_) => None,
             Maintained::More => Some(now),
             Maintained::Failed => Some(now + AFTER_FAILURE),
         };

@@ -56,6 +56,15 @@ pub(super) fn bounded<T>() -> (Sender<T>, Queue<T>) {
     )
 }
 
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Sender<T> {
+        Sender {
+            jobs: self.jobs.clone(),
+            waiting: Arc::clone(&self.waiting),
+        }
+    }
+}
+
 impl<T> Sender<T> {
     /// Adds a job, if there is room. It comes back with the reason if there is not.
     pub(super) fn send(&self, job: T, bytes: usize) -> Result<(), (T, String)> {
@@ -91,6 +100,13 @@ impl<T> Sender<T> {
         };
         self.waiting.remove(bytes);
         Err((job, reason))
+    }
+
+    /// Adds something that was let in before, whatever else waits.
+    pub(super) fn put_back(&self, job: T) {
+        self.waiting.count.fetch_add(1, Ordering::AcqRel);
+        // Fails if the other end is gone, and nobody waits for it then.
+        let _ = self.jobs.send(Some((job, 0)));
     }
 
     /// Nothing is added from now on. What was added before comes out, and then the end.

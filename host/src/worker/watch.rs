@@ -50,6 +50,13 @@ impl Watch {
         }
     }
 
+    /// Tells those who listen already what changed until now.
+    pub(super) fn catch_up(&mut self, sandbox: &mut Sandbox) {
+        if self.token.is_some() {
+            self.look(sandbox, PATIENCE);
+        }
+    }
+
     /// Looks for changes, and tells of them. With `patience` for a process that has the store.
     pub(super) fn look(&mut self, sandbox: &mut Sandbox, patience: Duration) -> Looked {
         let interest = self.interest();

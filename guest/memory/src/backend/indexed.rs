@@ -1,57 +1,67 @@
 //! The index, kept in step with the store.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
-use ranking::bm25::{Bm25Params, Hit, Index};
+use ranking::{Document, Found, Pool, Query, Recipe, Vector, VectorError};
 
-use crate::store::{Changes, Entries, Entry, Opened, StoreError, hash_of};
+use crate::store::{Changes, Derived, Entries, Entry, In, Opened, Out, StoreError, fingerprint};
 
-/// An index of the living memories, by their ids.
+/// Numbers below the first id that is met, so that an older memory that comes later has one too.
+const ROOM_BELOW: u64 = 1 << 31;
+
+/// A pool of the living memories.
+///
+/// The pool numbers documents with 32 bits, in the order of saving. Ids are longer, and rise in that order: a document's
+/// number is its id, less `origin`, which is 0 in any store that did not begin with a huge id. A memory whose id is so far
+/// from the others that it gets no number can be read, and is not found; no store that people have comes near that.
+#[derive(Default)]
 pub(super) struct Indexed {
-    index: Index,
-    /// The index numbers documents with 32 bits, in the order in which they came: number to id, and back.
-    ids: Vec<u64>,
-    docs: HashMap<u64, Doc>,
+    pool: Pool,
+    origin: Option<u64>,
+    docs: BTreeMap<u64, Doc>,
     /// Which store it is of.
     store: String,
     /// Whether the journal is being read again: documents that are not met in it are to be taken out at its end.
     sweeps: bool,
     /// Memories whose texts could not be read when they were to be indexed.
     waiting: BTreeMap<u64, Option<String>>,
+    /// Memories that get no vector of a provider: their text is lost, or their vector has no direction.
+    without: BTreeSet<u64>,
+    /// How many memories lack a vector of an embedder; none when that has to be counted again.
+    missing: Option<(String, usize)>,
+    /// Vectors that are in no snapshot yet.
+    unsaved_vectors: usize,
 }
 
 /// A memory in the index.
 struct Doc {
-    number: u32,
-    /// Hash of what is indexed of it; `None`: nothing.
-    contents: Option<u64>,
+    /// Of what is indexed of it. See [`contents_of`].
+    contents: u64,
     /// Whether it was met since the journal is being read again.
     is_met: bool,
 }
 
-impl Default for Indexed {
-    fn default() -> Self {
-        Self {
-            index: Index::new(Bm25Params::default()),
-            ids: Vec::new(),
-            docs: HashMap::new(),
-            store: String::new(),
-            sweeps: false,
-            waiting: BTreeMap::new(),
-        }
-    }
-}
-
 impl Indexed {
-    /// Every memory that has a term of the query, and that `admits` lets pass; `doc` names it for [`Indexed::id`].
-    pub(super) fn score(&self, query: &str, admits: impl Fn(u64) -> bool) -> Vec<Hit> {
-        self.index
-            .score(query, |doc| self.id(doc).is_some_and(&admits))
+    /// What the pool finds among the memories that `admits` lets pass; [`Indexed::id`] tells which a hit is.
+    pub(super) fn search(
+        &self,
+        query: &Query<'_>,
+        recipe: &Recipe,
+        k: usize,
+        admits: impl Fn(u64) -> bool,
+    ) -> Found {
+        self.pool
+            .search(query, recipe, k, |doc| admits(self.id(doc)))
     }
 
-    /// The memory behind a hit.
-    pub(super) fn id(&self, doc: u32) -> Option<u64> {
-        self.ids.get(doc as usize).copied()
+    /// The memory behind a number.
+    pub(super) fn id(&self, doc: u32) -> u64 {
+        self.origin.unwrap_or(0).saturating_add(doc.into())
+    }
+
+    /// The number of a memory, if it can have one.
+    fn number(&self, id: u64) -> Option<u32> {
+        id.checked_sub(self.origin?)?.try_into().ok()
     }
 
     /// Takes in what changed.
@@ -68,15 +78,24 @@ impl Indexed {
             if entries.store().is_empty() || entries.store() != self.store {
                 *self = Self::default();
             }
-            self.sweeps = true;
             self.waiting.clear();
+            self.sweeps = changes.derived.is_none();
             self.docs.values_mut().for_each(|doc| doc.is_met = false);
+        }
+        let mut texts = std::mem::take(&mut self.waiting);
+        if let Some(derived) = changes.derived {
+            match Self::decode(derived) {
+                Some(decoded) => *self = decoded,
+                None => {
+                    self.sweeps = true;
+                    texts.extend(entries.from(0).map(|entry| (entry.id, None)));
+                }
+            }
         }
         if self.store != entries.store() {
             self.store = entries.store().to_owned();
         }
         let mut outcome = Ok(());
-        let mut texts = std::mem::take(&mut self.waiting);
         texts.extend(changes.texts);
         for (id, text) in texts {
             match entries.get(id) {
@@ -107,44 +126,164 @@ impl Indexed {
         }
     }
 
+    /// Everything, as bytes.
+    pub(super) fn encode(&mut self) -> Derived {
+        self.unsaved_vectors = 0;
+        let mut docs = Out::default();
+        docs.number(self.origin.map_or(0, |origin| origin.saturating_add(1)));
+        docs.number(self.docs.len() as u64);
+        let mut before = 0;
+        for (id, doc) in &self.docs {
+            docs.number(id.wrapping_sub(before));
+            docs.eight(doc.contents);
+            before = *id;
+        }
+        let pool = self.pool.encode();
+        Derived { docs: docs.0, pool }
+    }
+
+    /// The same from bytes; `None` if they are damaged, or of another version.
+    fn decode(derived: Derived) -> Option<Self> {
+        let mut bytes = In(&derived.docs);
+        let origin = bytes.number()?.checked_sub(1);
+        let count = bytes.count()?;
+        let mut docs = Vec::with_capacity(count);
+        let mut id = 0_u64;
+        for _ in 0..count {
+            id = id.wrapping_add(bytes.number()?);
+            let contents = bytes.eight()?;
+            let is_met = true;
+            docs.push((id, Doc { contents, is_met }));
+        }
+        bytes.end()?;
+        let pool = Pool::decode(derived.pool).ok()?;
+        Some(Self {
+            pool,
+            origin,
+            docs: docs.into_iter().collect(),
+            ..Self::default()
+        })
+    }
+
     fn insert(
         &mut self,
         entry: &Entry,
         text: Option<String>,
         opened: &mut Opened,
     ) -> Result<(), StoreError> {
-        let contents = hash_of((entry.content, &entry.tags));
-        let doc = self.docs.entry(entry.id).or_insert_with(|| {
-            self.ids.push(entry.id);
-            Doc {
-                number: (self.ids.len() - 1) as u32,
-                contents: None,
-                is_met: true,
-            }
-        });
-        doc.is_met = true;
-        if doc.contents == Some(contents) {
+        self.origin
+            .get_or_insert_with(|| entry.id.saturating_sub(ROOM_BELOW));
+        let contents = contents_of(entry);
+        if let Some(doc) = self.docs.get_mut(&entry.id)
+            && doc.contents == contents
+        {
+            doc.is_met = true;
             return Ok(());
         }
-        let mut text = match text {
+        let Some(number) = self.number(entry.id) else {
+            return Ok(());
+        };
+        let text = match text {
             Some(text) => text,
             None => opened.text(entry)?,
         };
-        // Tags are words about a memory that its text may lack.
-        for tag in &entry.tags {
-            text.push('\n');
-            text.push_str(tag);
-        }
-        self.index.insert(doc.number, &text);
-        doc.contents = Some(contents);
+        let document = Document {
+            text: &text,
+            // Tags are words about a memory that its text may lack.
+            extra: &entry.tags.join("\n"),
+            session: entry.session.as_deref(),
+            created: Some(entry.created_at.as_second()),
+        };
+        self.pool.insert(number, &document);
+        self.missing = None;
+        self.without.remove(&entry.id);
+        let doc = Doc {
+            contents,
+            is_met: true,
+        };
+        self.docs.insert(entry.id, doc);
         Ok(())
     }
 
     fn remove(&mut self, id: u64) {
-        if let Some(doc) = self.docs.get_mut(&id) {
-            doc.is_met = true;
-            doc.contents = None;
-            self.index.remove(doc.number);
+        if self.docs.remove(&id).is_some()
+            && let Some(number) = self.number(id)
+        {
+            self.pool.remove(number);
+            self.missing = None;
         }
     }
+
+    /// How many memories there are.
+    pub(super) fn len(&self) -> usize {
+        self.pool.len()
+    }
+
+    /// Memories that want a vector of this embedder, with the fingerprints of what they say.
+    pub(super) fn without_vector(&self, embedder: &str) -> Vec<(u64, u64)> {
+        let docs = self.pool.without_vector(embedder).into_iter();
+        docs.map(|doc| self.id(doc))
+            .filter(|id| !self.without.contains(id))
+            .filter_map(|id| Some((id, self.docs.get(&id)?.contents)))
+            .collect()
+    }
+
+    /// How many that are.
+    pub(super) fn missing(&mut self, embedder: &str) -> usize {
+        match &self.missing {
+            Some((of, count)) if of == embedder => *count,
+            _ => {
+                let count = self.without_vector(embedder).len();
+                self.missing = Some((embedder.to_owned(), count));
+                count
+            }
+        }
+    }
+
+    /// Vectors that are in no snapshot yet.
+    pub(super) fn unsaved_vectors(&self) -> usize {
+        self.unsaved_vectors
+    }
+
+    /// A memory gets no vector until it says something else.
+    pub(super) fn give_up_on(&mut self, id: u64) {
+        self.without.insert(id);
+        self.missing = None;
+    }
+
+    /// Gives a memory its vector, if it still says what the vector was made of.
+    pub(super) fn set_vector(
+        &mut self,
+        (id, contents): (u64, u64),
+        embedder: &str,
+        vector: &[f32],
+    ) -> Result<(), VectorError> {
+        let is_same = |doc: &Doc| doc.contents == contents;
+        let Some(number) = self
+            .number(id)
+            .filter(|_| self.docs.get(&id).is_some_and(is_same))
+        else {
+            return Ok(());
+        };
+        match self.pool.set_vector(number, embedder, Vector::F32(vector)) {
+            Err(VectorError::NoDirection) => self.give_up_on(id),
+            Err(error) => return Err(error),
+            Ok(()) => self.unsaved_vectors += 1,
+        }
+        self.missing = None;
+        Ok(())
+    }
+}
+
+/// A fingerprint of all that the pool is told of a memory: what has the same one need not be indexed again.
+fn contents_of(entry: &Entry) -> u64 {
+    let mut print = fingerprint(&[]);
+    let mut add = |part: &[u8]| print = fingerprint(&[&print.to_le_bytes(), part]);
+    add(&entry.content.to_le_bytes());
+    for tag in &entry.tags {
+        add(tag.as_bytes());
+    }
+    add(entry.session.as_deref().unwrap_or_default().as_bytes());
+    add(&entry.created_at.as_second().to_le_bytes());
+    print
 }

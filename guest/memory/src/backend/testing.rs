@@ -23,7 +23,14 @@ pub(super) fn save(backend: &mut MemoryBackend, text: &str) -> u64 {
 pub(super) fn find(backend: &mut MemoryBackend, query: &str) -> Vec<u64> {
     let args = SearchArgs::for_query(query.to_owned());
     let found = backend.search(&args, &at(0)).unwrap();
-    found.iter().map(|memory| memory.id).collect()
+    found.memories.iter().map(|memory| memory.id).collect()
+}
+
+/// The same in the order of their ids, where what is more alike is not the point.
+pub(super) fn find_sorted(backend: &mut MemoryBackend, query: &str) -> Vec<u64> {
+    let mut found = find(backend, query);
+    found.sort_unstable();
+    found
 }
 
 pub(super) fn update(id: u64) -> UpdateArgs {

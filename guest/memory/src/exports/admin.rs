@@ -7,7 +7,7 @@ use crate::bindings::exports::personal_memory::memory::admin;
 use crate::security::{RawMemory, echo, parse_id};
 use crate::store::event::rfc3339;
 
-/// No vectors are in use yet.
+/// The built-in vectors alone are in use.
 const NO_EMBEDDER: &str = "none";
 
 impl admin::Guest for Component {
@@ -51,6 +51,7 @@ impl admin::Guest for Component {
 
     fn stats() -> Result<admin::Statistics, admin::Failure> {
         let figures = with_backend(|backend| backend.statistics())?;
+        let embedder = with_backend(|backend| backend.embedder().map(str::to_owned));
         Ok(admin::Statistics {
             living: figures.living,
             forgotten: figures.forgotten,
@@ -58,7 +59,7 @@ impl admin::Guest for Component {
             dead_bytes: figures.dead_bytes,
             index_bytes: figures.index_bytes,
             damaged_lines: figures.damaged_lines,
-            embedder: NO_EMBEDDER.to_owned(),
+            embedder: embedder.unwrap_or_else(|| NO_EMBEDDER.to_owned()),
             format: figures.format,
         })
     }

@@ -1,6 +1,9 @@
 //! Prompts.
 
-use super::{Component, moment, only_page, static_list, text_content, with_backend};
+use super::{
+    Component, QUERY_KEY, Stands, given, moment, only_page, stands, static_list, text_content,
+    with_backend,
+};
 use crate::bindings::exports::personal_memory::mcp::prompts;
 use crate::bindings::exports::personal_memory::mcp::types::{
     Error, RequestContext, Resumption, Role,
@@ -22,11 +25,15 @@ impl prompts::Guest for Component {
         context: RequestContext,
         name: String,
         arguments: Vec<(String, String)>,
-        _: Option<Resumption>,
+        resume: Option<Resumption>,
     ) -> Result<prompts::PromptOutcome, Error> {
-        let filled = with_backend(|backend| {
-            crate::prompts::get(&name, &arguments, backend, &moment(&context))
-        })?;
+        let moment = moment(&context).with_answer(given(resume, QUERY_KEY));
+        let outcome =
+            with_backend(|backend| crate::prompts::get(&name, &arguments, backend, &moment));
+        let filled = match stands(outcome)? {
+            Stands::Answered(filled) => filled,
+            Stands::Needs(pending) => return Ok(prompts::PromptOutcome::Needs(pending)),
+        };
         let message = prompts::PromptMessage {
             role: Role::User,
             content: text_content(filled.text),

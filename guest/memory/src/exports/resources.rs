@@ -1,6 +1,9 @@
 //! Resources.
 
-use super::{Component, moment, only_page, private, static_list, with_backend};
+use super::{
+    Component, QUERY_KEY, Stands, given, moment, only_page, private, stands, static_list,
+    with_backend,
+};
 use crate::bindings::exports::personal_memory::mcp::resources;
 use crate::bindings::exports::personal_memory::mcp::types::{
     Annotations, Error, RequestContext, ResourceBody, ResourceContents, ResourceInfo, Resumption,
@@ -45,10 +48,14 @@ impl resources::Guest for Component {
     fn read(
         context: RequestContext,
         uri: String,
-        _: Option<Resumption>,
+        resume: Option<Resumption>,
     ) -> Result<resources::ReadOutcome, Error> {
-        let contents =
-            with_backend(|backend| crate::resources::read(&uri, backend, &moment(&context)))?;
+        let moment = moment(&context).with_answer(given(resume, QUERY_KEY));
+        let outcome = with_backend(|backend| crate::resources::read(&uri, backend, &moment));
+        let contents = match stands(outcome)? {
+            Stands::Answered(contents) => contents,
+            Stands::Needs(pending) => return Ok(resources::ReadOutcome::Needs(pending)),
+        };
         let body = ResourceBody::Text(contents.text);
         let contents = vec![ResourceContents {
             uri,

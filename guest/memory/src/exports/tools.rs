@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use super::{Component, moment, only_page, static_list, text_content, with_backend};
+use super::{
+    Component, QUERY_KEY, Stands, given, moment, only_page, stands, static_list, text_content,
+    with_backend,
+};
 use crate::bindings::exports::personal_memory::mcp::tools;
 use crate::bindings::exports::personal_memory::mcp::types::{Error, RequestContext, Resumption};
 use crate::tools::{TOOLS, dispatch};
@@ -22,12 +25,16 @@ impl tools::Guest for Component {
         context: RequestContext,
         name: String,
         arguments: String,
-        _: Option<Resumption>,
+        resume: Option<Resumption>,
     ) -> Result<tools::ToolOutcome, Error> {
         let arguments: Value = serde_json::from_str(&arguments)
             .map_err(|error| Error::InvalidParams(format!("arguments are not JSON: {error}")))?;
-        let reply =
-            with_backend(|backend| dispatch(&name, &arguments, backend, &moment(&context)))?;
+        let moment = moment(&context).with_answer(given(resume, QUERY_KEY));
+        let outcome = with_backend(|backend| dispatch(&name, &arguments, backend, &moment));
+        let reply = match stands(outcome)? {
+            Stands::Answered(reply) => reply,
+            Stands::Needs(pending) => return Ok(tools::ToolOutcome::Needs(pending)),
+        };
         Ok(tools::ToolOutcome::Complete(tools::ToolResult {
             content: vec![text_content(reply.text)],
             structured_content: reply.structured.map(|structured| structured.to_string()),

@@ -1,5 +1,7 @@
 //! What the journal adds up to: the memories, without their texts.
 
+mod snapshot;
+
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 
@@ -7,6 +9,7 @@ use jiff::Timestamp;
 
 use super::entry::{Entry, Place, content_hash};
 use super::event::{Event, Header, Id, Ids, Save, Update};
+use super::index::Derived;
 use super::journal::Found;
 use crate::config::Kind;
 
@@ -16,7 +19,7 @@ use crate::config::Kind;
 pub(super) const ID_GAP: u64 = 1000;
 
 /// All memories, the forgotten ones included.
-#[derive(Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) struct Entries {
     /// Shared with a rewrite that is under way, which needs them as they were when it began.
     by_id: BTreeMap<u64, Rc<Entry>>,
@@ -36,6 +39,8 @@ pub(crate) struct Entries {
     /// Memories whose place in an index may have changed since this was last taken, with their texts if those are new.
     changed: BTreeMap<u64, Option<String>>,
     was_reset: bool,
+    /// What a snapshot holds beside the memories, until it is taken.
+    derived: Option<Derived>,
 }
 
 /// How far the store has come, counted in changes that people see.
@@ -54,6 +59,8 @@ pub(crate) struct Revisions {
 pub(crate) struct Changes {
     /// Everything is new; what follows from now on is all there is.
     pub(crate) was_reset: bool,
+    /// What a snapshot holds of all that is known, but for `texts`.
+    pub(crate) derived: Option<Derived>,
     /// Memories that are new, gone, or say something else; with the text if that came with the change.
     pub(crate) texts: BTreeMap<u64, Option<String>>,
 }
@@ -139,6 +146,7 @@ impl Entries {
     pub(super) fn take_changes(&mut self) -> Changes {
         Changes {
             was_reset: std::mem::take(&mut self.was_reset),
+            derived: self.derived.take(),
             texts: std::mem::take(&mut self.changed),
         }
     }
@@ -156,6 +164,7 @@ impl Entries {
                     ..Self::default()
                 }
             }
+            Found::Snapshot(entries) => *self = *entries,
             Found::HeaderLost => self.gap = ID_GAP,
             Found::Lost(count) => self.next_id = self.next_id.saturating_add(count),
             Found::Seen(id) if id < self.next_id.saturating_add(ID_GAP) => self.reserve(id),

@@ -1,6 +1,6 @@
 //! A memory: what is known of it, and where its text is.
 
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
+use std::hash::{DefaultHasher, Hasher};
 use std::rc::Rc;
 
 use jiff::Timestamp;
@@ -110,12 +110,19 @@ impl Memory {
 }
 
 /// Tells texts apart without reading them: equal ones have equal hashes, and who finds two equal hashes reads the
-/// texts. Kept in memory only, so it may differ between versions of the program.
+/// texts.
 pub(crate) fn content_hash(text: &str) -> u64 {
-    hash_of(text)
+    fingerprint(&[text.as_bytes()])
 }
 
-/// A hash that is the same within one run.
-pub(crate) fn hash_of(value: impl Hash) -> u64 {
-    BuildHasherDefault::<DefaultHasher>::default().hash_one(value)
+/// A hash of some parts in their order: the same on every machine. It may differ between versions of the program's
+/// toolchain, so whoever keeps one on disk keeps [`fingerprint`] of nothing beside it, and trusts neither when that is
+/// another one.
+pub(crate) fn fingerprint(parts: &[&[u8]]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for part in parts {
+        hasher.write(&(part.len() as u64).to_le_bytes());
+        hasher.write(part);
+    }
+    hasher.finish()
 }

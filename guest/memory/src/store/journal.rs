@@ -7,9 +7,11 @@
 use std::io;
 
 use super::disk::{Access, Disk, DiskFile, explain};
+use super::entries::Entries;
 use super::entry::Place;
 use super::error::StoreError;
 use super::event::{Event, Header};
+use super::index::{self, Covered};
 use super::line::{MAX_LINE_BYTES, encode};
 use super::position::{HeaderState, Mark, Position, Sink, lose};
 use super::reader::{LineReader, read_up_to};
@@ -27,6 +29,8 @@ pub(crate) const JOURNAL: &str = "journal.jsonl";
 pub(crate) enum Found {
     /// It is not the file that was read before: all that was found in that one is void.
     Reset,
+    /// What the first part of the file adds up to, from a snapshot. Only at its start.
+    Snapshot(Box<Entries>),
     /// Something happened, and the line that says so.
     Event(Event, Place),
     /// Bytes that can't be used may have held so many memories. Their ids follow on those known so far, for ids are
@@ -47,6 +51,12 @@ pub(crate) struct Journal {
     /// `None` while there is no file, or nothing in it.
     at: Option<Position>,
     set_aside: SetAside,
+    /// What the last snapshot covers, as far as is known.
+    pub(super) covered: Option<Covered>,
+    /// Whether there is a snapshot that was of no use.
+    pub(super) rejects_index: bool,
+    /// Whether the journal has to be read itself, because a line behind a snapshot turned out to be damaged.
+    reads_all: bool,
     /// Why nothing may be written any more, by this instance.
     frozen: Option<String>,
     warnings: Vec<String>,
@@ -68,7 +78,7 @@ impl Journal {
             }
             Err(error) => return Err(StoreError::Read(error)),
         };
-        self.recognise(file.as_mut(), apply)
+        self.recognise(disk, file.as_mut(), apply)
             .map_err(|error| self.unread(error, apply))?;
         Ok(Some(file))
     }
@@ -94,7 +104,12 @@ impl Journal {
             .map_err(|error| self.unread(error, apply))
     }
 
-    fn recognise(&mut self, file: &mut dyn DiskFile, apply: Apply<'_>) -> io::Result<()> {
+    fn recognise(
+        &mut self,
+        disk: &dyn Disk,
+        file: &mut dyn DiskFile,
+        apply: Apply<'_>,
+    ) -> io::Result<()> {
         if let Some(position) = &self.at
             && !position.is_in(file)?
         {
@@ -102,8 +117,27 @@ impl Journal {
         }
         if self.at.is_none() {
             self.at = Position::open(file)?;
+            self.take_snapshot(disk, file, apply);
         }
         Ok(())
+    }
+
+    /// Goes on from where a snapshot ends, if there is one of this file.
+    fn take_snapshot(&mut self, disk: &dyn Disk, file: &mut dyn DiskFile, apply: Apply<'_>) {
+        let Some(start) = &self.at else { return };
+        if std::mem::take(&mut self.reads_all) {
+            self.rejects_index = true;
+            return;
+        }
+        let before = self.warnings.len();
+        let loaded = index::load(disk, file, start, &mut self.warnings);
+        self.rejects_index = self.warnings.len() > before;
+        if let Some(loaded) = loaded {
+            self.covered = Some(loaded.covered());
+            self.at = Some(loaded.position);
+            // A snapshot contradicts nothing.
+            let _ = apply(Found::Snapshot(Box::new(loaded.entries)));
+        }
     }
 
     /// Read half, it counts as unread.
@@ -133,6 +167,7 @@ impl Journal {
 
     /// Forgets what was read, so that the next call reads the file from its start.
     pub(crate) fn read_again(&mut self, apply: Apply<'_>) {
+        self.reads_all = true;
         self.reset(apply);
     }
 

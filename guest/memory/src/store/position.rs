@@ -47,10 +47,10 @@ pub(super) struct Position {
 
 /// Where a line is and how it begins. That holds its checksum, and each checksum covers the one before: a file that has
 /// the same bytes there was the same up to there.
-#[derive(Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Mark {
-    offset: u64,
-    start: Vec<u8>,
+    pub(super) offset: u64,
+    pub(super) start: Vec<u8>,
 }
 
 impl Mark {

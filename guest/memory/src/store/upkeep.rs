@@ -10,12 +10,10 @@ use super::disk::{Access, explain};
 use super::entry::Entry;
 use super::erase::{SET_ASIDE_COPY, clean_set_aside, texts_of};
 use super::event::{FORMAT, Header};
+use super::index::{INDEX, INDEX_COPY};
 use super::opened::Opened;
 use super::rewrite::{Rewrite, is_leftover, is_temporary};
 use super::{Store, StoreError};
-
-/// The snapshot of what is slow to derive. Later versions write it; this one only knows to remove it.
-pub(crate) const INDEX: &str = "index.bin";
 
 /// A journal that is smaller is not compacted, however much of it is dead: reading it takes a few milliseconds.
 pub(crate) const MIN_COMPACT_BYTES: u64 = 256 * 1024;
@@ -112,6 +110,7 @@ impl Store {
         let disk = self.disk.as_ref();
         clean_set_aside(disk, ids, texts)?;
         disk.remove(INDEX)?;
+        disk.remove(INDEX_COPY)?;
         for name in disk.list()?.iter().filter(|name| is_temporary(name)) {
             disk.remove(name)?;
         }
@@ -214,8 +213,8 @@ impl Store {
         };
         let generation = position.generation.clone();
         for name in self.disk.list().unwrap_or_default() {
-            // A copy of the set-aside lines is made and renamed within one call, under the lock.
-            if (is_leftover(&name, &generation) || name == SET_ASIDE_COPY)
+            // Copies of the set-aside lines and of the snapshot are made and renamed within one call, under the lock.
+            if (is_leftover(&name, &generation) || name == SET_ASIDE_COPY || name == INDEX_COPY)
                 && let Err(error) = self.disk.remove(&name)
             {
                 let reason = explain(&error);

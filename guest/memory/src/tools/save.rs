@@ -6,7 +6,7 @@ use super::{Annotations, Tool, ToolReply, kind_schema, object_schema, tags_schem
 use crate::backend::{MemoryBackend, Merge, SaveError, Saved};
 use crate::config::{DEFAULT_IMPORTANCE, Kind, MAX_IMPORTANCE, MAX_TEXT_CHARS, MIN_IMPORTANCE};
 use crate::render::entry_uri;
-use crate::request::Moment;
+use crate::request::{Moment, RequestError};
 use crate::security::validate_save_args;
 use crate::store::StoreError;
 
@@ -60,12 +60,20 @@ fn output_schema() -> Value {
 }
 
 /// Saves; refuses arguments that are out of bounds.
-pub fn handle_save(arguments: &Value, backend: &mut MemoryBackend, moment: &Moment) -> ToolReply {
+///
+/// # Errors
+///
+/// None: a save needs nothing first.
+pub fn handle_save(
+    arguments: &Value,
+    backend: &mut MemoryBackend,
+    moment: &Moment,
+) -> Result<ToolReply, RequestError> {
     let args = match validate_save_args(arguments) {
         Ok(args) => args,
-        Err(error) => return ToolReply::refused(error),
+        Err(error) => return Ok(ToolReply::refused(error)),
     };
-    match backend.save(&args, moment) {
+    let reply = match backend.save(&args, moment) {
         Ok(Saved {
             id,
             created,
@@ -83,7 +91,8 @@ pub fn handle_save(arguments: &Value, backend: &mut MemoryBackend, moment: &Mome
         }
         Err(error @ SaveError::Store(StoreError::InDoubt(_))) => ToolReply::refused(error),
         Err(error) => ToolReply::refused(format!("nothing was stored: {error}")),
-    }
+    };
+    Ok(reply)
 }
 
 /// What a memory that was there already gained, to follow on its id.

@@ -11,6 +11,10 @@ use crate::recipe::{Recipe, Smoothing};
 /// A label is one when it stands on so many documents; `Note: ` on a single one is a way of writing.
 const MIN_LABELLED: u32 = 3;
 
+/// Cosines that lie closer together than this are not stretched any further: in a store of a few memories their
+/// differences are chance.
+const LEAST_SPREAD: f32 = 0.25;
+
 /// Everything that a score is made of, by slot.
 pub(super) struct Signals<'a> {
     columns: &'a Columns,
@@ -50,9 +54,14 @@ impl<'a> Signals<'a> {
             asks_for_a_time: recipe.when != 0.0 && cues::asks_for_a_time(query),
             named: named_labels(pool, sittings, recipe, query),
         };
-        spread(&mut signals.lexical, &sittings.order, 1.0 - recipe.dense);
+        // Words that all say alike are worth what they are worth to each: the least is a document that says none.
+        let range = (0.0, greatest(&signals.lexical, &sittings.order));
+        spread(&mut signals.lexical, range, 1.0 - recipe.dense);
         signals.dense.resize(slots, 0.0);
-        spread(&mut signals.dense, &sittings.order, recipe.dense);
+        let most = greatest(&signals.dense, &sittings.order);
+        let least = least(&signals.dense, &sittings.order);
+        let range = (least, most.max(least + LEAST_SPREAD));
+        spread(&mut signals.dense, range, recipe.dense);
         if recipe.smoothing.is_on() && sittings.gate > 0.0 {
             signals.smooth(sittings, &recipe.smoothing);
         }
@@ -128,15 +137,24 @@ impl<'a> Signals<'a> {
     }
 }
 
-/// Stretches the values of living slots over 0 to `width`. When all are equal, none is better than another.
-fn spread(values: &mut [f32], order: &[u32], width: f32) {
-    let living = || order.iter().map(|&slot| values[slot as usize]);
-    let least = living().fold(f32::INFINITY, f32::min);
-    let most = living().fold(f32::NEG_INFINITY, f32::max);
+/// Stretches values that lie in a range over 0 to `width`.
+fn spread(values: &mut [f32], (least, most): (f32, f32), width: f32) {
     let factor = width / (most - least).max(1e-9);
     values
         .iter_mut()
         .for_each(|value| *value = (*value - least) * factor);
+}
+
+/// The greatest value of a living slot.
+fn greatest(values: &[f32], order: &[u32]) -> f32 {
+    let living = order.iter().map(|&slot| values[slot as usize]);
+    living.fold(0.0, f32::max)
+}
+
+/// The least value of a living slot.
+fn least(values: &[f32], order: &[u32]) -> f32 {
+    let living = order.iter().map(|&slot| values[slot as usize]);
+    living.reduce(f32::min).unwrap_or(0.0)
 }
 
 /// Which labels the query names, by any of their words.
