@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use wasmtime::Store;
 
+use super::bindings::administered::exports::personal_memory::memory::admin::{Evaluation, Failure};
 use super::bindings::exports::personal_memory::mcp::changes::ChangeSet;
 use super::bindings::exports::personal_memory::mcp::maintenance::StepOutcome;
 use super::bindings::personal_memory::mcp::types::{Pending, RequestContext, Resumption};
@@ -151,6 +152,22 @@ impl Sandbox {
                 tracing::warn!("maintenance failed: {error:?}");
                 Maintained::Failed
             }
+        }
+    }
+
+    /// Scores retrieval on documents, queries and judgements that are given; the store is not touched.
+    pub fn evaluate(
+        &mut self,
+        request: &str,
+        resume: Option<&Resumption>,
+    ) -> Result<Result<Evaluation, Failure>, CallError> {
+        let score = async |exports: &Exports, store: &mut Store<Guest>| match &exports.admin {
+            Some(admin) => admin.call_evaluate(store, request, resume).await.map(Some),
+            None => Ok(None),
+        };
+        match self.enter(None, &Cancel::default(), None, score)? {
+            Entered::Returned(Some(answer)) => Ok(answer),
+            Entered::Returned(None) | Entered::Opening => Err(CallError::NotExported("admin")),
         }
     }
 

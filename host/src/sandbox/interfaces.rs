@@ -4,6 +4,7 @@
 use wasmtime::component::{Component, Instance, InstancePre};
 use wasmtime::{Engine, Store};
 
+use super::bindings::administered::exports::personal_memory::memory::admin;
 use super::bindings::exports::personal_memory::mcp::{
     changes, completion, maintenance, prompts, resources, server, tools,
 };
@@ -21,6 +22,8 @@ macro_rules! optional_interfaces {
                 #[doc = concat!("It exports `", stringify!($name), "`.")]
                 pub $name: bool,
             )*
+            /// It is a memory that its owner can take care of.
+            pub admin: bool,
             /// It imports `notifications`, so it may log.
             pub notifications: bool,
         }
@@ -29,12 +32,14 @@ macro_rules! optional_interfaces {
         pub(super) struct Indices {
             server: server::GuestIndices,
             $($name: Option<$name::GuestIndices>,)*
+            admin: Option<admin::GuestIndices>,
         }
 
         /// The exports of one instance.
         pub(super) struct Exports {
             pub(super) server: server::Guest,
             $(pub(super) $name: Option<$name::Guest>,)*
+            pub(super) admin: Option<admin::Guest>,
         }
 
         impl Indices {
@@ -45,7 +50,12 @@ macro_rules! optional_interfaces {
                     server: server::GuestIndices::new(template).map_err(|error| {
                         error.context("the component does not export `personal-memory:mcp/server`")
                     })?,
-                    $($name: optional(template, stringify!($name), $name::GuestIndices::new)?,)*
+                    $($name: optional(
+                        template,
+                        &interface(stringify!($name)),
+                        $name::GuestIndices::new,
+                    )?,)*
+                    admin: optional(template, ADMIN, admin::GuestIndices::new)?,
                 })
             }
 
@@ -53,6 +63,7 @@ macro_rules! optional_interfaces {
             pub(super) fn interfaces(&self, engine: &Engine, component: &Component) -> Interfaces {
                 Interfaces {
                     $($name: self.$name.is_some(),)*
+                    admin: self.admin.is_some(),
                     notifications: component
                         .component_type()
                         .imports(engine)
@@ -72,6 +83,10 @@ macro_rules! optional_interfaces {
                         Some(indices) => Some(indices.load(&mut *store, instance)?),
                         None => None,
                     },)*
+                    admin: match &self.admin {
+                        Some(indices) => Some(indices.load(&mut *store, instance)?),
+                        None => None,
+                    },
                 })
             }
         }
@@ -79,6 +94,9 @@ macro_rules! optional_interfaces {
 }
 
 optional_interfaces! { tools resources prompts completion changes maintenance }
+
+/// The one interface of another package.
+const ADMIN: &str = "personal-memory:memory/admin@0.1.0";
 
 /// Our package's interfaces, as components name them.
 fn interface(name: &str) -> String {
@@ -90,7 +108,7 @@ fn optional<T>(
     name: &str,
     find: impl FnOnce(&InstancePre<Guest>) -> wasmtime::Result<T>,
 ) -> wasmtime::Result<Option<T>> {
-    match template.component().get_export_index(None, interface(name)) {
+    match template.component().get_export_index(None, name) {
         Some(_) => find(template).map(Some),
         None => Ok(None),
     }
