@@ -29,6 +29,7 @@ pub use changes::ChangeSet;
 pub use import::ImportReport;
 pub use save::{Merge, SaveError, Saved};
 pub use search::{Recalled, SearchError};
+pub(crate) use search::{lift_of, lifted};
 pub use vectors::{EmbedError, Wanted};
 
 use jiff::Timestamp;
@@ -201,3 +202,7 @@ mod sharing_tests;
 #[cfg(test)]
 #[path = "backend/snapshot_tests.rs"]
 mod snapshot_tests;
+
+#[cfg(test)]
+#[path = "backend/own_set_tests.rs"]
+mod own_set_tests;

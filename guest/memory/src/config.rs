@@ -167,6 +167,10 @@ pub const MAX_EMBED_BYTES: usize = 64 * 1024;
 /// So many vectors that a provider made are lost at most when a process dies: some minutes of a small model's work.
 pub const MAX_UNSAVED_VECTORS: usize = 2048;
 
+/// The most bytes of a request for an evaluation: four times five thousand abstracts. A
+/// few copies of it are in memory while it runs.
+pub const MAX_EVALUATION_BYTES: usize = 32 * 1024 * 1024;
+
 /// How long a client may keep the lists of tools, prompts and templates, in milliseconds: an hour. They change with
 /// the version of the component only, and a client learns that when it connects anew.
 pub const STATIC_LIST_TTL_MS: u64 = 60 * 60 * 1000;

@@ -15,6 +15,7 @@
 //! - [`security`]: untrusted values in, checked types or a refusal out
 //! - [`tools`], [`resources`], [`prompts`], [`completion`]: the doors, one a capability of the protocol
 //! - [`render`]: memories as they are shown: a line each, within a budget
+//! - [`evaluate`]: how good the search is, on collections with known answers
 //! - [`backend`]: save, search, get; the store and an index
 //! - [`store`]: the journal, which is the truth, and what it adds up to
 //! - [`config`]: every name and bound, once
@@ -64,6 +65,8 @@ pub mod prompts;
 pub mod completion;
 
 pub mod render;
+
+pub mod evaluate;
 
 pub mod backend;
 

@@ -130,7 +130,7 @@ impl MemoryBackend {
 /// ```
 ///
 /// Where that is equal, the order stays.
-pub(super) fn lifted(scored: Vec<(u64, f64, f64)>) -> Vec<u64> {
+pub(crate) fn lifted(scored: Vec<(u64, f64, f64)>) -> Vec<u64> {
     let best = scored
         .iter()
         .map(|(_, score, _)| *score)
@@ -155,7 +155,7 @@ pub(super) fn lift(entry: &Entry, now: Timestamp) -> f64 {
 }
 
 /// The same, of what it is made of. Hours before now count as none.
-pub(super) fn lift_of(hours: f64, importance: f64) -> f64 {
+pub(crate) fn lift_of(hours: f64, importance: f64) -> f64 {
     let recency = RECENCY_DECAY_PER_HOUR.powf(hours.max(0.0));
     RECENCY_WEIGHT * recency + IMPORTANCE_WEIGHT * importance / MAX_IMPORTANCE
 }

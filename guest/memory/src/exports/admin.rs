@@ -1,9 +1,17 @@
 //! What the owner may do.
 
-use super::{Component, moment_in, time_is_up_after, with_backend};
+use std::cell::RefCell;
+use std::time::Instant;
+
+use super::{
+    Component, PASSAGES_KEY, embed, given, moment_in, random_id, time_is_up_after, with_backend,
+};
 use crate::backend::{ChangeError, Memory};
-use crate::bindings::exports::personal_memory::mcp::types::Resumption;
+use crate::bindings::exports::personal_memory::mcp::types::{
+    EmbeddingPurpose, Pending, Resumption,
+};
 use crate::bindings::exports::personal_memory::memory::admin;
+use crate::evaluate::{Progress, Run};
 use crate::security::{RawMemory, echo, parse_id};
 use crate::store::event::rfc3339;
 
@@ -81,11 +89,56 @@ impl admin::Guest for Component {
         })
     }
 
-    fn evaluate(_: String, _: Option<Resumption>) -> Result<admin::Evaluation, admin::Failure> {
-        Err(admin::Failure::Invalid(
-            "evaluation is not there yet".to_owned(),
-        ))
+    fn evaluate(
+        request: String,
+        resume: Option<Resumption>,
+    ) -> Result<admin::Evaluation, admin::Failure> {
+        evaluate(&request, resume)
     }
+}
+
+/// What a slice of an evaluation works, in milliseconds: well within any deadline, and long beside what a call costs.
+const SLICE_MS: f64 = 1000.0;
+
+thread_local! {
+    /// The evaluation that is under way, and the state by which its next slice is told from another one's first.
+    static RUN: RefCell<Option<(Vec<u8>, Run)>> = const { RefCell::new(None) };
+}
+
+/// A slice of an evaluation. One that this instance does not know (the instance may be a new one) starts over.
+fn evaluate(
+    request: &str,
+    resume: Option<Resumption>,
+) -> Result<admin::Evaluation, admin::Failure> {
+    let state = resume.as_ref().and_then(|resume| resume.state.clone());
+    let known = RUN
+        .take()
+        .filter(|(token, _)| state.as_ref() == Some(token));
+    let ((token, mut run), given) = match known {
+        Some(known) => (known, given(resume, PASSAGES_KEY)),
+        None => {
+            let embedder = with_backend(|backend| backend.embedder().map(str::to_owned));
+            let run = Run::start(request, embedder.as_deref()).map_err(admin::Failure::Invalid)?;
+            ((random_id().to_vec(), run), None)
+        }
+    };
+    let start = Instant::now();
+    let mut clock = || start.elapsed().as_secs_f64() * 1000.0;
+    let progress = run.advance(given.as_ref(), &mut clock, SLICE_MS);
+    let needs = match progress.map_err(admin::Failure::Failed)? {
+        Progress::Done(report) => return Ok(admin::Evaluation::Complete(report.to_string())),
+        Progress::More => Vec::new(),
+        Progress::Needs { texts, are_queries } => {
+            let purpose = match are_queries {
+                true => EmbeddingPurpose::Query,
+                false => EmbeddingPurpose::Passage,
+            };
+            vec![embed(PASSAGES_KEY, texts, purpose)]
+        }
+    };
+    RUN.set(Some((token.clone(), run)));
+    let state = Some(token);
+    Ok(admin::Evaluation::Needs(Pending { needs, state }))
 }
 
 fn number(id: &str) -> Result<u64, admin::Failure> {

@@ -1,0 +1,112 @@
+//! The rows of a report: from words alone to all that a search of the memory does, one part more in each.
+
+use ranking::{Recipe, Smoothing};
+
+use crate::security::echo;
+
+/// One way to search.
+pub(super) struct Row {
+    /// As requests and reports call it.
+    pub(super) name: &'static str,
+    pub(super) recipe: Recipe,
+    /// Whether recency and importance have a say.
+    pub(super) lifts: bool,
+    /// Whether documents stand in an order, and in sessions, that mean nothing.
+    pub(super) is_shuffled: bool,
+    /// Whether the vectors of the configured provider are used.
+    pub(super) asks_provider: bool,
+}
+
+const fn row(name: &'static str, recipe: Recipe) -> Row {
+    Row {
+        name,
+        recipe,
+        lifts: false,
+        is_shuffled: false,
+        asks_provider: false,
+    }
+}
+
+const SOFT: Recipe = Recipe {
+    soft: Recipe::FULL.soft,
+    ..Recipe::HYBRID
+};
+const NEIGHBOURS: Recipe = Recipe {
+    smoothing: Smoothing::ON,
+    ..SOFT
+};
+const DATES: Recipe = Recipe {
+    date: Recipe::FULL.date,
+    ..NEIGHBOURS
+};
+const LABELS: Recipe = Recipe {
+    label: Recipe::FULL.label,
+    ..DATES
+};
+const WHEN: Recipe = Recipe {
+    when: Recipe::FULL.when,
+    ..LABELS
+};
+const QUESTIONS: Recipe = Recipe {
+    question: Recipe::FULL.question,
+    ..WHEN
+};
+const TYPOS: Recipe = Recipe {
+    typos: true,
+    ..QUESTIONS
+};
+
+/// In the order of a report.
+const ROWS: &[Row] = &[
+    row("lexical", Recipe::LEXICAL),
+    row("dense", Recipe::DENSE),
+    row("hybrid", Recipe::HYBRID),
+    row("soft", SOFT),
+    row("neighbours", NEIGHBOURS),
+    row("dates", DATES),
+    row("labels", LABELS),
+    row("when", WHEN),
+    row("questions", QUESTIONS),
+    row("typos", TYPOS),
+    row("full", Recipe::FULL),
+    Row {
+        lifts: true,
+        ..row("memory", Recipe::FULL)
+    },
+    Row {
+        is_shuffled: true,
+        ..row("shuffled", Recipe::FULL)
+    },
+    Row {
+        asks_provider: true,
+        ..row("provider", Recipe::FULL)
+    },
+];
+
+impl Row {
+    /// Those of these names, in the order of the report; all that are possible if none are named.
+    pub(super) fn chosen(
+        names: Option<&[String]>,
+        has_embedder: bool,
+    ) -> Result<Vec<&'static Self>, String> {
+        let Some(names) = names else {
+            let possible = |row: &&Row| has_embedder || !row.asks_provider;
+            return Ok(ROWS.iter().filter(possible).collect());
+        };
+        for name in names {
+            let Some(row) = ROWS.iter().find(|row| row.name == name) else {
+                let known: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
+                return Err(format!(
+                    "unknown row {}; known are {}",
+                    echo(name),
+                    known.join(", ")
+                ));
+            };
+            if row.asks_provider && !has_embedder {
+                return Err(format!("no embedder is configured for the row {name:?}"));
+            }
+        }
+        let named = |row: &&Row| names.iter().any(|name| row.name == name);
+        Ok(ROWS.iter().filter(named).collect())
+    }
+}
