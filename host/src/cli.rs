@@ -1,6 +1,7 @@
 //! The command line: parse, run, exit code.
 
 mod demo;
+mod evaluate;
 mod list_tools;
 mod options;
 mod serve;
@@ -13,6 +14,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
+use self::evaluate::EvaluateOptions;
 use self::options::Options;
 use crate::stderr::Stderr;
 
@@ -42,6 +44,8 @@ enum Command {
         #[command(flatten)]
         options: Options,
     },
+    /// Measure how well the memory finds things, on collections with known answers. Touches nothing of yours.
+    Evaluate(Box<EvaluateOptions>),
     /// Show that it works: start a server, save, search, restart, and find it again. Touches nothing of yours.
     Demo,
 }
@@ -54,6 +58,8 @@ Examples:
       Give it to Claude Code.
   personal-memory --data-dir /home/me/memory --log info
       Serve the memory in a directory of your choice, and say on standard error what happens.
+  personal-memory evaluate collections/first collections/second
+      See how well the memory finds what is known to be there.
   personal-memory run retrieval --dir corpus-papers=/home/me/papers:ro
       Serve the retrieval lab, which may read one directory and nothing else.
   personal-memory run other.wasm
@@ -67,11 +73,13 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let log = match &cli.command {
         Some(Command::Run { options, .. }) => options.log,
+        Some(Command::Evaluate(evaluate)) => evaluate.options.log,
         Some(Command::Demo) | None => cli.options.log,
     };
     options::start_logging(log);
     let result = match cli.command {
         Some(Command::Demo) => demo::run(),
+        Some(Command::Evaluate(options)) => evaluate::run(&options),
         Some(Command::Run { component, options }) => {
             options.serving(component).and_then(|options| run(&options))
         }

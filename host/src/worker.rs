@@ -5,7 +5,7 @@
 //! sleeps without end.
 
 mod agenda;
-mod provider;
+pub mod provider;
 mod queue;
 mod watch;
 

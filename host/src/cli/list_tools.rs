@@ -15,7 +15,7 @@ use crate::sandbox::Sandbox;
 const MAX_PAGES: u64 = 100;
 
 pub(super) fn run(options: &Options) -> Result<()> {
-    let mut sandbox = options.sandbox_without_grants()?;
+    let mut sandbox = options.sandbox_without_grants(None)?;
     // Through the same door as any client.
     let profile = sandbox.profile().clone();
     let mut session = Session::new(profile.into(), Arc::default(), "list-tools".to_owned());

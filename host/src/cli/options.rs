@@ -216,8 +216,12 @@ impl Options {
     }
 
     /// Makes a sandbox that is only asked what it offers: nothing is granted to it, nothing on disk is touched.
-    pub(super) fn sandbox_without_grants(&self) -> Result<Sandbox> {
-        Sandbox::new(&self.code(), self.bare_config(Vec::new())?)
+    pub(super) fn sandbox_without_grants(&self, embedder: Option<&Embedder>) -> Result<Sandbox> {
+        let config = SandboxConfig {
+            embedder: embedder.map(Embedder::id),
+            ..self.bare_config(Vec::new())?
+        };
+        Sandbox::new(&self.code(), config)
     }
 }
 

@@ -126,6 +126,17 @@ pub enum CallError {
     NotExported(&'static str),
 }
 
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CallError::Refused(refusal) => write!(f, "the component refuses: {refusal:?}"),
+            CallError::Abnormal(abnormal) => abnormal.fmt(f),
+            CallError::Busy(reason) | CallError::Unavailable(reason) => f.write_str(reason),
+            CallError::NotExported(interface) => write!(f, "it does not export `{interface}`"),
+        }
+    }
+}
+
 /// How a call ended that did not return.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Abnormal {

@@ -149,16 +149,17 @@ impl Sandbox {
             // Whoever has the store is at work; there is time.
             Err(CallError::Busy(_)) => Maintained::Failed,
             Err(error) => {
-                tracing::warn!("maintenance failed: {error:?}");
+                tracing::warn!("maintenance failed: {error}");
                 Maintained::Failed
             }
         }
     }
 
     /// Scores retrieval on documents, queries and judgements that are given; the store is not touched.
+    #[expect(clippy::ptr_arg, reason = "the generated function wants it so")]
     pub fn evaluate(
         &mut self,
-        request: &str,
+        request: &String,
         resume: Option<&Resumption>,
     ) -> Result<Result<Evaluation, Failure>, CallError> {
         let score = async |exports: &Exports, store: &mut Store<Guest>| match &exports.admin {

@@ -39,8 +39,7 @@ impl Provider {
             let queue = queue.clone();
             thread::spawn(move || {
                 for Order { client, pending } in orders {
-                    let answer = |need| answer(need, Some(&embedder));
-                    let resumption = resumption(pending, answer);
+                    let resumption = resumption(pending, Some(&embedder));
                     queue.put_back(Work::Resume(client, resumption));
                 }
             });
@@ -58,16 +57,18 @@ impl Provider {
             _ => Some(SendError(order)),
         };
         if let Some(SendError(Order { client, pending })) = unsent {
-            let resumption = resumption(pending, |need| answer(need, None));
+            let resumption = resumption(pending, None);
             self.queue.put_back(Work::Resume(client, resumption));
         }
     }
 }
 
-fn resumption(pending: Pending, answer: impl Fn(Need) -> Answer) -> Resumption {
+/// What is wanted, as far as it can be had.
+pub fn resumption(pending: Pending, embedder: Option<&Embedder>) -> Resumption {
+    let needs = pending.needs.into_iter();
     Resumption {
         state: pending.state,
-        answers: pending.needs.into_iter().map(answer).collect(),
+        answers: needs.map(|need| answer(need, embedder)).collect(),
     }
 }
 

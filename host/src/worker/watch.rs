@@ -71,7 +71,7 @@ impl Watch {
                 self.token = Some(changes.token);
             }
             Ok(Seen::Later) => return Looked::Nothing,
-            Err(error) => tracing::warn!("changes can't be seen: {error:?}"),
+            Err(error) => tracing::warn!("changes can't be seen: {error}"),
         }
         match interest {
             Interest::Active(_) => Looked::AndMustAgain,

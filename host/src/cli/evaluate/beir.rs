@@ -119,8 +119,14 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         };
-        write("corpus.jsonl", "{\"_id\":\"1\",\"title\":\"A\",\"text\":\"b\",\"metadata\":{\"session\":\"s\"}}\n\n{\"_id\":\"2\",\"text\":\"c\"}\n");
-        write("queries.jsonl", "{\"_id\":\"q\",\"text\":\"?\",\"metadata\":{\"category\":2}}\n");
+        write(
+            "corpus.jsonl",
+            "{\"_id\":\"1\",\"title\":\"A\",\"text\":\"b\",\"metadata\":{\"session\":\"s\"}}\n\n{\"_id\":\"2\",\"text\":\"c\"}\n",
+        );
+        write(
+            "queries.jsonl",
+            "{\"_id\":\"q\",\"text\":\"?\",\"metadata\":{\"category\":2}}\n",
+        );
         write("qrels/test.tsv", "query-id\tcorpus-id\tscore\nq\t1\t2\n");
         let read = Collection::read(directory.path()).unwrap();
         assert_eq!(read.documents[0].full_text(), "A\nb");
