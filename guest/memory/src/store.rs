@@ -8,6 +8,7 @@
 //! and shown only if the line still is the one that was read before.
 
 mod bytes;
+mod change;
 pub mod disk;
 mod entries;
 mod entry;
@@ -16,6 +17,7 @@ mod error;
 pub(crate) mod event;
 #[cfg(test)]
 pub(crate) mod fake;
+mod found;
 mod index;
 pub(crate) mod journal;
 mod line;
@@ -28,6 +30,7 @@ mod set_aside;
 mod upkeep;
 
 pub(crate) use bytes::{In, Out};
+pub(crate) use change::Change;
 pub(crate) use entries::{Changes, Entries};
 pub(crate) use entry::fingerprint;
 pub use entry::{Entry, Memory};
@@ -80,19 +83,6 @@ pub(crate) struct Followed {
     pub(crate) done: bool,
     /// The journal, for texts that this call needs.
     pub(crate) opened: Opened,
-}
-
-/// What to change in a memory; what is `None` stays.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Change {
-    /// The new text.
-    pub(crate) text: Option<String>,
-    /// The new kind.
-    pub(crate) kind: Option<Kind>,
-    /// All tags that it has from now on.
-    pub(crate) tags: Option<Vec<String>>,
-    /// The new importance.
-    pub(crate) importance: Option<f64>,
 }
 
 impl Store {

@@ -186,6 +186,24 @@ fn damage_in_the_journal_is_met_where_the_text_is_needed() {
 }
 
 #[test]
+fn a_rewrite_of_the_journal_brings_a_new_snapshot_with_it() {
+    let disk = store_with_index();
+    let mut backend = backend_on(&disk);
+    backend.compact_from(0);
+    for importance in 1..9 {
+        let change = crate::security::UpdateArgs {
+            importance: Some(f64::from(importance)),
+            ..update(0)
+        };
+        backend.update(&change, &at(7)).unwrap();
+    }
+    let before = disk.bytes(JOURNAL).len();
+    assert!(backend.step(at(8).now(), &mut || false).unwrap());
+    assert!(disk.bytes(JOURNAL).len() < before);
+    assert!(agrees(&disk) && is_read_instead(&disk, "the ferry"));
+}
+
+#[test]
 fn two_that_write_it_at_once_leave_a_whole_one() {
     let disk = store_with_index();
     let (mut one, mut other) = (backend_on(&disk), backend_on(&disk));

@@ -190,6 +190,8 @@ impl Store {
         let (position, places, header) = rewrite.finish();
         self.entries.moved(&places, left_out, header);
         self.journal.replaced(position);
+        // A snapshot of the old journal would be refused, with a note, by whoever starts next.
+        self.journal.rejects_index = self.journal.covered.is_some();
         // Were the name lost in a crash, so would be what is written from now on.
         self.disk.sync_dir().map_err(|error| {
             self.journal
