@@ -186,7 +186,7 @@ impl Spread {
             bounds(&values)
         } else {
             let living = order.iter().map(|&slot| values[slot as usize]);
-            living.fold(EMPTY, |bounds, value| widen(bounds, value))
+            living.fold(EMPTY, widen)
         };
         Self {
             factor: width / (most - least).max(1e-9),
