@@ -8,9 +8,7 @@
 //! **Invariant:** an answer depends on the living documents alone. Neither the order of changes nor the split between the
 //! halves shows.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::rc::Rc;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::answer::{Document, Vector, VectorError};
 use crate::table::{self, DIMENSIONS};
@@ -20,8 +18,10 @@ use crate::{cues, dates, scan};
 mod base;
 mod columns;
 mod external;
+mod frequencies;
 mod names;
 mod sittings;
+mod sums;
 mod tail;
 
 mod lexical;
@@ -36,8 +36,10 @@ pub use sections::SnapshotError;
 use base::Base;
 use columns::{Columns, NO_TIME, NONE, Row};
 use external::External;
+use frequencies::Frequencies;
 use names::Names;
 use sittings::Sittings;
+use sums::Rows;
 use tail::Tail;
 
 /// Dead slots are swept out when they outnumber the living, but not below this many: a sweep copies everything.
@@ -76,8 +78,8 @@ pub struct Pool {
     living: usize,
     /// Sum of the lengths of the living.
     total_length: u64,
-    /// What is derived from all documents together; gone after each change.
-    sittings: RefCell<Option<Rc<Sittings>>>,
+    sittings: Sittings,
+    frequencies: Frequencies,
 }
 
 impl Pool {
@@ -101,14 +103,20 @@ impl Pool {
         self.bury(doc);
         let slot = self.columns.len() as u32;
         let mut length = 0;
-        let (analyzer, tail) = (&self.analyzer, &mut self.tail);
+        let mut common: BTreeSet<Box<str>> = BTreeSet::new();
+        let (analyzer, tail, frequencies) = (&self.analyzer, &mut self.tail, &self.frequencies);
+        let mut count = |word: &str, term: &str| {
+            tail.count(word, term, slot);
+            if frequencies.knows(term) && !common.contains(term) {
+                common.insert(term.into());
+            }
+        };
         analyzer.document_words(document.text, |word, term, class| {
             length += u32::from(class == Class::Content);
-            tail.count(word, term, slot);
+            count(word, term);
         });
-        analyzer.document_words(document.extra, |word, term, _| {
-            tail.count(word, term, slot);
-        });
+        analyzer.document_words(document.extra, |word, term, _| count(word, term));
+        self.frequencies.add(common.iter().map(|term| &**term));
         let inverse = tail.embed(document.text);
         let days = dates::days_of(document.text, document.created);
         let row = Row {
@@ -124,14 +132,16 @@ impl Pool {
         self.slot_of.insert(doc, slot);
         self.living += 1;
         self.total_length += u64::from(length);
-        self.changed();
+        let (sittings, rows) = self.sittings_and_rows();
+        sittings.insert(slot, &rows);
+        self.sweep();
     }
 
     /// Takes a document out. Returns whether it was there.
     pub fn remove(&mut self, doc: u32) -> bool {
         let was_there = self.bury(doc);
         if was_there {
-            self.changed();
+            self.sweep();
         }
         was_there
     }
@@ -204,6 +214,9 @@ impl Pool {
         let Some(slot) = self.slot(doc) else {
             return false;
         };
+        let (sittings, rows) = self.sittings_and_rows();
+        sittings.remove(slot, &rows);
+        self.frequencies.forget();
         self.columns.bury(slot);
         self.slot_of.remove(&doc);
         self.living -= 1;
@@ -211,8 +224,8 @@ impl Pool {
         true
     }
 
-    fn changed(&mut self) {
-        *self.sittings.get_mut() = None;
+    /// Merges the halves when too much of them is dead.
+    fn sweep(&mut self) {
         let dead = self.columns.len() - self.living;
         if dead >= MIN_DEAD_TO_SWEEP && dead > self.living {
             self.compact();
@@ -230,12 +243,22 @@ impl Pool {
 
     /// The row of a document in the built-in embedding.
     fn vector(&self, slot: u32) -> &[i8] {
-        let base = self.base.documents();
-        let (rows, slot) = match (slot as usize).checked_sub(base) {
-            None => (scan::signed(self.base.rows()), slot as usize),
-            Some(slot) => (self.tail.rows(), slot),
+        let rows = Rows {
+            columns: &self.columns,
+            base: &self.base,
+            tail: &self.tail,
         };
-        &rows[slot * DIMENSIONS..(slot + 1) * DIMENSIONS]
+        rows.row(slot)
+    }
+
+    /// What a change of documents changes, and what it looks at.
+    fn sittings_and_rows(&mut self) -> (&mut Sittings, Rows<'_>) {
+        let rows = Rows {
+            columns: &self.columns,
+            base: &self.base,
+            tail: &self.tail,
+        };
+        (&mut self.sittings, rows)
     }
 }
 

@@ -204,8 +204,8 @@ fn neighbours_mean_nothing_in_a_store_without_order() {
             },
         );
     }
-    assert!(pool.sittings().gate < 0.5, "{}", pool.sittings().gate);
-    assert!(talk().sittings().gate > 0.9, "{}", talk().sittings().gate);
+    assert!(pool.sittings.gate() < 0.5, "{}", pool.sittings.gate());
+    assert!(talk().sittings.gate() > 0.9, "{}", talk().sittings.gate());
 }
 
 #[test]
@@ -220,8 +220,8 @@ fn a_long_gap_ends_a_sitting() {
         };
         pool.insert(doc as u32, &document);
     }
-    let sittings = pool.sittings();
-    assert_eq!(sittings.each().collect::<Vec<_>>(), [&[0, 1, 2][..], &[3]]);
+    let sittings = pool.sittings.each(&pool.columns);
+    assert_eq!(sittings.collect::<Vec<_>>(), [&[0, 1, 2][..], &[3]]);
 }
 
 #[test]
@@ -459,7 +459,7 @@ fn what_is_no_snapshot_says_so() {
     newer[8] = 9;
     assert_eq!(
         error(&newer),
-        Some("the snapshot has format 9, not 1".to_owned())
+        Some("the snapshot has format 9, not 2".to_owned())
     );
     for end in 16..snapshot.len() {
         assert!(

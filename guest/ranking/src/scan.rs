@@ -1,10 +1,20 @@
 //! Dot products of one query with many rows of bytes: the loop that a dense search spends its time in.
 //!
-//! The query has 16 bits a dimension, the rows have 8, the sum has 32, so the result is exact: [`simd`] and [`scalar`] give
-//! the same numbers. The former is compiled for WebAssembly with `simd128`, where one instruction multiplies eight pairs
-//! and adds them by twos; elsewhere the compiler makes as much of the latter by itself.
+//! The query has 16 bits a dimension, the rows have 8, the sum has 32, so the result is exact, and the same whatever the
+//! loop is made of. There are two: one for WebAssembly with `simd128`, where one instruction multiplies eight pairs and adds
+//! them by twos, and one that leaves it to the compiler to find such instructions. [`scalar`] is what both must equal.
 
 use crate::table::DIMENSIONS;
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[path = "scan/simd.rs"]
+mod dense;
+
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+#[path = "scan/portable.rs"]
+mod dense;
+
+use dense::dot as dot_lanes;
 
 /// A query that is ready to be compared.
 #[derive(Clone, Debug)]
@@ -52,23 +62,21 @@ impl Probe {
     /// row's length, 0 for a row that says nothing. `out` is overwritten.
     pub fn cosines(&self, rows: &[i8], inverses: &[f32], out: &mut Vec<f32>) {
         out.clear();
+        self.append_cosines(rows, inverses, out);
+    }
+
+    /// The same, behind what is in `out`.
+    pub fn append_cosines(&self, rows: &[i8], inverses: &[f32], out: &mut Vec<f32>) {
         out.reserve(inverses.len());
-        let mut push = |dot: i32, inverse: f32| out.push(dot as f32 * self.scale * inverse);
-        // A length that the compiler knows makes a straight line of the loop. Many rows of words say nothing.
+        // A length that the compiler knows makes a straight line of the loop.
         if let Ok(values) = <&[i16; DIMENSIONS]>::try_from(self.values.as_slice())
             && self.dimensions == DIMENSIONS
         {
-            for (row, &inverse) in rows.as_chunks::<DIMENSIONS>().0.iter().zip(inverses) {
-                let dot = if inverse == 0.0 {
-                    0
-                } else {
-                    dot_lanes(values, row)
-                };
-                push(dot, inverse);
-            }
+            let rows = rows.as_chunks::<DIMENSIONS>().0;
+            dense::cosines(values, self.scale, rows, inverses, out);
         } else {
             for (row, &inverse) in rows.chunks_exact(self.dimensions).zip(inverses) {
-                push(self.dot(row), inverse);
+                out.push(self.dot(row) as f32 * self.scale * inverse);
             }
         }
     }
@@ -78,18 +86,22 @@ impl Probe {
         self.dot(row) as f32 * self.scale * inverse
     }
 
+    /// The query as it is multiplied: padded with zeros.
+    pub fn values(&self) -> &[i16] {
+        &self.values
+    }
+
+    /// What a dot product is multiplied by, besides the row's own inverse, to be a cosine.
+    pub fn scale(&self) -> f32 {
+        self.scale
+    }
+
     fn dot(&self, row: &[i8]) -> i32 {
         let whole = row.len() - row.len() % LANES;
         let (head, tail) = row.split_at(whole);
         dot_lanes(&self.values[..whole], head) + scalar(&self.values[whole..], tail)
     }
 }
-
-#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-use simd as dot_lanes;
-
-#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
-use scalar as dot_lanes;
 
 /// The dot product, in the order of the dimensions.
 #[inline]
@@ -99,39 +111,6 @@ pub fn scalar(query: &[i16], row: &[i8]) -> i32 {
         .zip(row)
         .map(|(&left, &right)| i32::from(left) * i32::from(right))
         .sum()
-}
-
-/// The dot product, sixteen dimensions at a time; what is left over at the end is not counted.
-#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-#[allow(
-    unsafe_code,
-    reason = "the intrinsics that read memory take pointers; nothing else here needs it"
-)]
-#[inline]
-pub fn simd(query: &[i16], row: &[i8]) -> i32 {
-    use core::arch::wasm32::{
-        i16x8_extend_high_i8x16, i16x8_extend_low_i8x16, i32x4_add, i32x4_dot_i16x8,
-        i32x4_extract_lane, i32x4_splat, v128_load,
-    };
-
-    let mut sum = i32x4_splat(0);
-    for (values, bytes) in query.chunks_exact(LANES).zip(row.chunks_exact(LANES)) {
-        // SAFETY: each chunk has LANES elements, that is 16 bytes of `bytes` and twice 16 of `values`; the load takes any
-        // alignment.
-        let (low, high, bytes) = unsafe {
-            (
-                v128_load(values.as_ptr().cast()),
-                v128_load(values.as_ptr().add(LANES / 2).cast()),
-                v128_load(bytes.as_ptr().cast()),
-            )
-        };
-        sum = i32x4_add(sum, i32x4_dot_i16x8(low, i16x8_extend_low_i8x16(bytes)));
-        sum = i32x4_add(sum, i32x4_dot_i16x8(high, i16x8_extend_high_i8x16(bytes)));
-    }
-    i32x4_extract_lane::<0>(sum)
-        + i32x4_extract_lane::<1>(sum)
-        + i32x4_extract_lane::<2>(sum)
-        + i32x4_extract_lane::<3>(sum)
 }
 
 /// Eight bits a dimension: the largest component becomes 127 and the others follow. Returns 1 divided by the length of

@@ -10,6 +10,8 @@ use super::columns::Columns;
 use super::external::External;
 use super::names::Names;
 use super::sections::{Reader, SnapshotError};
+use super::sittings::Sittings;
+use super::sums::{self, Sums};
 use super::{NONE, Pool};
 use crate::scan;
 use crate::table::DIMENSIONS;
@@ -124,6 +126,7 @@ fn part<'a>(bytes: &'a [u8], ends: &[u32], index: usize) -> &'a [u8] {
 }
 
 /// Takes a number of seven bits a byte off the front. What is too long for 32 bits loses its upper end.
+#[inline]
 fn varint(bytes: &mut &[u8]) -> u32 {
     let mut value = 0;
     for shift in [0, 7, 14, 21, 28] {
@@ -172,6 +175,7 @@ impl Pool {
         let mut base = words(&mut reader)?;
         base.documents = documents;
         base.rows = rows;
+        let sums = Sums::from_numbers(&reader.i64s("sums", sums::NUMBERS)?);
         let externals = External::read(&mut reader, documents)?;
         reader.finish()?;
         base.bytes = snapshot;
@@ -182,6 +186,7 @@ impl Pool {
                 .iter()
                 .map(|&length| u64::from(length))
                 .sum(),
+            sittings: Sittings::of(&columns, sums),
             columns,
             base,
             sessions,

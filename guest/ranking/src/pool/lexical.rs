@@ -16,7 +16,8 @@ const MIN_DOCUMENTS_FOR_COVERAGE: usize = 100;
 /// counts for a third of a word.
 const UNSEEN_PAIR: f32 = 1.0 / 3.0;
 
-/// So many words of the store are taken for like a word. More change no figure and cost time.
+/// So many words of the store are taken for like a word: those with the highest likenesses. More change no figure of the
+/// harness by more than .002, and cost time.
 const MAX_ALIKE: usize = 16;
 
 /// So many words of a query are matched softly, the rarest: each is compared with every word of the store.
@@ -24,12 +25,12 @@ const MAX_SOFT_WORDS: usize = 12;
 
 /// What the words of a query are worth to each slot.
 pub(super) struct Lexical {
-    /// BM25.
+    /// BM25, and what likenesses add.
     pub(super) scores: Vec<f32>,
-    /// What likenesses add, not weighted yet. Empty if they were not asked for.
-    pub(super) soft: Vec<f32>,
-    /// How much of the query each slot says.
+    /// How much of the query each slot says, of `asked`. Only living slots say any.
     pub(super) coverage: Vec<f32>,
+    /// How much the query asks for.
+    pub(super) asked: f32,
     /// The idf of each word of the query.
     pub(super) idf: Vec<f32>,
 }
@@ -48,11 +49,10 @@ impl Pool {
         names_a_day: bool,
     ) -> Lexical {
         let slots = self.columns.len();
-        let soft = recipe.soft != 0.0;
         let mut found = Lexical {
             scores: vec![0.0; slots],
-            soft: vec![0.0; if soft { slots } else { 0 }],
             coverage: vec![0.0; slots],
+            asked: 0.0,
             idf: Vec::with_capacity(words.len()),
         };
         let mut counts = Counts {
@@ -63,15 +63,15 @@ impl Pool {
         let only_stop_words = words.iter().all(|word| word.class == Class::Stop);
         let saturation = Saturation::new(self, recipe.bm25);
         let covered = self.living.max(MIN_DOCUMENTS_FOR_COVERAGE);
-        let mut total = 0.0;
-        let softened = if soft {
-            self.softened(words)
-        } else {
+        let softened = if recipe.soft == 0.0 {
             Vec::new()
+        } else {
+            self.softened(words)
         };
         for word in words {
             if word.class == Class::Stop && !only_stop_words {
-                found.idf.push(idf(self.living, self.frequency(&word.term)));
+                let frequency = self.common_frequency(&word.term);
+                found.idf.push(idf(self.living, frequency));
                 continue;
             }
             self.count(&word.term, &mut counts);
@@ -79,7 +79,7 @@ impl Pool {
             let weight = idf(self.living, frequency);
             let cover = idf(covered, frequency);
             found.idf.push(weight);
-            total += cover * share(word, frequency, names_a_day);
+            found.asked += cover * share(word, frequency, names_a_day);
             for &slot in &counts.touched {
                 let part = saturation.part(self, slot, counts.of_slot[slot as usize]);
                 found.scores[slot as usize] += weight * part;
@@ -89,17 +89,14 @@ impl Pool {
                 best.resize(slots, 0.0);
                 self.add_likenesses(
                     word,
-                    weight,
+                    recipe.soft * weight,
                     &counts,
                     &saturation,
                     &mut best,
-                    &mut found.soft,
+                    &mut found.scores,
                 );
             }
             counts.clear();
-        }
-        if total > 0.0 {
-            found.coverage.iter_mut().for_each(|value| *value /= total);
         }
         found
     }
@@ -128,6 +125,11 @@ impl Pool {
             }
             *cell = cell.saturating_add(count);
         });
+    }
+
+    /// The same as [`Self::frequency`], of a term that many documents have and many queries.
+    fn common_frequency(&self, term: &str) -> usize {
+        self.frequencies.get(term, || self.frequency(term))
     }
 
     /// How many living documents have a term.
@@ -159,8 +161,9 @@ impl Pool {
 
     /// Each living slot that a word stands in. Words of the base come first, those of the tail are numbered after them.
     pub(super) fn visit_word(&self, word: usize, mut visit: impl FnMut(u32, u32)) {
+        let all_live = self.living == self.columns.len();
         let mut living = |slot: u32, count: u32| {
-            if self.columns.is_alive(slot) {
+            if all_live || self.columns.is_alive(slot) {
                 visit(slot, count);
             }
         };
@@ -182,73 +185,65 @@ impl Pool {
         exact: &Counts,
         saturation: &Saturation,
         best: &mut [f32],
-        soft: &mut [f32],
+        scores: &mut [f32],
     ) {
         let mut touched = Vec::new();
+        let mut kept = 0;
+        let mut last = 0.0;
         for (other, likeness) in self.alike(word) {
+            // A word that is in both halves has one likeness and two numbers, so values are counted and not words.
+            if kept >= MAX_ALIKE && likeness < last {
+                break;
+            }
+            let mut occurs = false;
             self.visit_word(other, |slot, count| {
+                occurs = true;
                 let cell = &mut best[slot as usize];
-                if exact.of_slot[slot as usize] > 0 {
-                    return;
-                }
                 if *cell == 0.0 {
                     touched.push(slot);
                 }
                 *cell = cell.max(likeness * saturation.part(self, slot, count));
             });
+            // Nor do words count that only the dead have, or the past would show.
+            if occurs && (kept == 0 || likeness < last) {
+                kept += 1;
+                last = likeness;
+            }
         }
         for slot in touched {
             let gained = std::mem::take(&mut best[slot as usize]);
-            soft[slot as usize] += weight * gained;
+            if exact.of_slot[slot as usize] == 0 {
+                scores[slot as usize] += weight * gained;
+            }
         }
     }
 
-    /// The words of the store that are like a word and have another term, and how like: from 0 at the floor to 1.
+    /// The words of the store that are like a word and have another term, and how like: from 0 at the floor to 1. Most
+    /// alike first.
     fn alike(&self, word: &QueryWord) -> Vec<(usize, f32)> {
         let (row, inverse) = super::word_row(&word.word);
         let vector: [f32; DIMENSIONS] = row.map(f32::from);
         let Some(probe) = Probe::new(&vector).filter(|_| inverse > 0.0) else {
             return Vec::new();
         };
+        let (rows, inverses) = self.base.word_rows();
+        let mut cosines = Vec::with_capacity(inverses.len() + self.tail.words.len());
+        probe.append_cosines(rows, inverses, &mut cosines);
+        probe.append_cosines(&self.tail.word_rows, &self.tail.word_inverses, &mut cosines);
         let same = self.base.of_term(&word.term);
         let same_in_tail = self.tail.of_term(&word.term);
+        let is_same = |id: usize| match id.checked_sub(inverses.len()) {
+            None => same.contains(&id),
+            Some(id) => same_in_tail.contains(&(id as u32)),
+        };
         let mut alike = Vec::new();
-        let mut cosines = Vec::new();
-        let (rows, inverses) = self.base.word_rows();
-        probe.cosines(rows, inverses, &mut cosines);
-        keep_alike(&cosines, 0, |id| same.contains(&id), &mut alike);
-        probe.cosines(&self.tail.word_rows, &self.tail.word_inverses, &mut cosines);
-        let is_same = |id: usize| same_in_tail.contains(&(id as u32));
-        keep_alike(&cosines, self.base.word_count(), is_same, &mut alike);
-        keep_most_alike(&mut alike);
-        alike
-    }
-}
-
-fn keep_alike(
-    cosines: &[f32],
-    first: usize,
-    is_same: impl Fn(usize) -> bool,
-    alike: &mut Vec<(usize, f32)>,
-) {
-    for (id, &cosine) in cosines.iter().enumerate() {
-        if cosine > SOFT_FLOOR && !is_same(id) {
-            alike.push((first + id, (cosine - SOFT_FLOOR) / (1.0 - SOFT_FLOOR)));
+        for (id, &cosine) in cosines.iter().enumerate() {
+            if cosine > SOFT_FLOOR && !is_same(id) {
+                alike.push((id, (cosine - SOFT_FLOOR) / (1.0 - SOFT_FLOOR)));
+            }
         }
-    }
-}
-
-/// Keeps words with the highest likenesses. A word that is in both halves has one likeness and two numbers, so values are
-/// counted and not words: the same words are kept however the halves are split.
-fn keep_most_alike(alike: &mut Vec<(usize, f32)>) {
-    if alike.len() <= MAX_ALIKE {
-        return;
-    }
-    let mut values: Vec<f32> = alike.iter().map(|(_, likeness)| *likeness).collect();
-    values.sort_unstable_by(|left, right| right.total_cmp(left));
-    values.dedup();
-    if let Some(&least) = values.get(MAX_ALIKE - 1) {
-        alike.retain(|(_, likeness)| *likeness >= least);
+        alike.sort_unstable_by(|left, right| right.1.total_cmp(&left.1));
+        alike
     }
 }
 
@@ -260,11 +255,12 @@ impl Counts {
     }
 }
 
-/// The part of BM25 that a count is worth.
+/// The part of BM25 that a count is worth: `count (k1 + 1) / (count + k1 (1 - b + b length / mean))`.
 struct Saturation {
     k1: f32,
-    b: f32,
-    mean_length: f32,
+    /// What is added to a count in a document without words, and what each word adds to that.
+    norm: f32,
+    slope: f32,
 }
 
 impl Saturation {
@@ -272,16 +268,15 @@ impl Saturation {
         let mean_length = pool.total_length as f32 / (pool.living as f32).max(1.0);
         Self {
             k1: params.k1,
-            b: params.b,
-            mean_length: mean_length.max(1.0),
+            norm: params.k1 * (1.0 - params.b),
+            slope: params.k1 * params.b / mean_length.max(1.0),
         }
     }
 
     fn part(&self, pool: &Pool, slot: u32, count: u32) -> f32 {
         let count = count as f32;
         let length = pool.columns.length(slot) as f32;
-        let norm = self.k1 * (1.0 - self.b + self.b * length / self.mean_length);
-        count * (self.k1 + 1.0) / (count + norm)
+        count * (self.k1 + 1.0) / (count + self.norm + self.slope * length)
     }
 }
 

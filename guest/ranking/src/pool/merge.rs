@@ -12,6 +12,7 @@
 //! | terms, words of terms, words | strings; where the words of each term end; strings |
 //! | lengths of words' vectors, words' vectors | one f32 and 64 i8 a word |
 //! | ends of postings, postings | see [`super::base`] |
+//! | sums | i64: what [`super::sums`] keeps of neighbours |
 //! | embedders, dimensions | strings; one u32 an embedder |
 //! | for each embedder: lengths, vectors | one f32 and so many i8 a document; zeros without one |
 
@@ -37,16 +38,16 @@ struct Places {
 impl Pool {
     /// Everything, as bytes that [`Pool::decode`] takes. The same documents give the same bytes.
     pub fn encode(&self) -> Vec<u8> {
-        let mut order: Vec<u32> = self.columns.living().collect();
-        order.sort_unstable_by_key(|&slot| self.columns.doc(slot));
+        let order = &self.sittings.order;
         let mut new_slots = vec![DEAD; self.columns.len()];
         for (new, &slot) in order.iter().enumerate() {
             new_slots[slot as usize] = new as u32;
         }
         let mut writer = Writer::default();
-        self.write_documents(&order, &mut writer);
+        self.write_documents(order, &mut writer);
         self.write_words(&new_slots, &mut writer);
-        self.write_externals(&order, &mut writer);
+        writer.i64s(self.sittings.sums.numbers());
+        self.write_externals(order, &mut writer);
         writer.finish()
     }
 

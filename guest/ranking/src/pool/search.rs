@@ -2,12 +2,11 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
-use std::rc::Rc;
 
 use super::lexical::Lexical;
 use super::signals::Signals;
-use super::{Pool, Sittings, external};
-use crate::answer::{Found, Hit, Parts, Query, Verdict};
+use super::{Pool, external};
+use crate::answer::{Found, Hit, Query, Verdict};
 use crate::dates::Asked;
 use crate::recipe::{DOUBT_BELOW, NOTHING_BELOW, Recipe};
 use crate::scan::{self, Probe};
@@ -33,7 +32,6 @@ impl Pool {
         k: usize,
         admits: impl Fn(u32) -> bool,
     ) -> Found {
-        let sittings = self.sittings();
         let mut words = self.analyzer.query_words(query.text);
         let corrections = if recipe.typos {
             self.correct(&mut words)
@@ -42,8 +40,7 @@ impl Pool {
         };
         let names_a_day = recipe.date != 0.0 && Asked::of(query.text).is_some();
         let lexical = self.lexical(&words, recipe, names_a_day);
-        let cosines = self.cosines(query, recipe, &words, &lexical, &sittings);
-        let coverage = self.best_coverage(&lexical, &sittings, &admits);
+        let coverage = self.best_coverage(&lexical, &admits);
         let verdict = verdict(coverage, query.vector.is_some());
         let mut found = Found {
             hits: Vec::new(),
@@ -51,36 +48,24 @@ impl Pool {
             coverage,
             corrections,
         };
-        if recipe.cut_nothing && verdict == Verdict::Nothing {
+        if k == 0 || (recipe.cut_nothing && verdict == Verdict::Nothing) {
             return found;
         }
-        let has_own = |slot: u32| {
-            let at = slot as usize;
-            let like = |cosine: &f32| query.vector.is_some() || *cosine >= LEAST_COSINE;
-            lexical.scores[at] > 0.0
-                || lexical.soft.get(at).is_some_and(|&soft| soft > 0.0)
-                || cosines.get(at).is_some_and(like)
-        };
-        let evident: Vec<bool> = if recipe.cut_nothing {
-            (0..self.columns.len() as u32).map(has_own).collect()
-        } else {
-            Vec::new()
-        };
+        let cosines = self.cosines(query, recipe, &words, &lexical);
         let text = with_corrections(query.text, &found.corrections);
-        let signals = Signals::new(self, &sittings, recipe, &text, &lexical, cosines);
-        let is_hit = |slot: u32, parts: &Parts| {
-            evident.get(slot as usize).is_none_or(|&own| own)
-                || parts.neighbours > 0.0
-                || parts.date > 0.0
+        let signals = Signals::new(self, recipe, &text, lexical.scores, cosines);
+        let is_like = |cosine: f32| query.vector.is_some() || cosine >= LEAST_COSINE;
+        let is_hit = |hit: &Hit, slot: u32| {
+            !recipe.cut_nothing
+                || signals.has_words(slot)
+                || signals.cosine(slot).is_some_and(is_like)
+                || hit.parts.neighbours > 0.0
+                || hit.parts.date > 0.0
         };
-        found.hits = self.best(&sittings, &signals, k, is_hit, &admits);
+        found.hits = self.best(&signals, k, |hit, slot| {
+            is_hit(hit, slot) && admits(hit.doc)
+        });
         found
-    }
-
-    /// What all documents together say, derived again after a change.
-    pub(super) fn sittings(&self) -> Rc<Sittings> {
-        let mut cell = self.sittings.borrow_mut();
-        Rc::clone(cell.get_or_insert_with(|| Rc::new(Sittings::of(self))))
     }
 
     /// The cosine of each slot with the query; empty when the dense part plays no role.
@@ -90,7 +75,6 @@ impl Pool {
         recipe: &Recipe,
         words: &[QueryWord],
         lexical: &Lexical,
-        sittings: &Sittings,
     ) -> Vec<f32> {
         if recipe.dense == 0.0 {
             return Vec::new();
@@ -104,7 +88,7 @@ impl Pool {
             let probe = external::probe(vector);
             return space.zip(probe).map_or_else(Vec::new, |(space, probe)| {
                 let mut cosines = space.cosines(&probe, &self.base, self.columns.len());
-                external::fill_unknown(&mut cosines, &sittings.order);
+                external::fill_unknown(&mut cosines, &self.sittings.order);
                 cosines
             });
         }
@@ -122,59 +106,54 @@ impl Pool {
             return Vec::new();
         };
         let (first, rest) = self.columns.inverses.split_at(self.base.documents());
-        let mut cosines = Vec::new();
-        let mut tail = Vec::new();
-        probe.cosines(scan::signed(self.base.rows()), first, &mut cosines);
-        probe.cosines(self.tail.rows(), rest, &mut tail);
-        cosines.append(&mut tail);
+        let mut cosines = Vec::with_capacity(self.columns.len());
+        probe.append_cosines(scan::signed(self.base.rows()), first, &mut cosines);
+        probe.append_cosines(self.tail.rows(), rest, &mut cosines);
         cosines
     }
 
     /// How much of the query the best document says that may be a hit.
-    fn best_coverage(
-        &self,
-        lexical: &Lexical,
-        sittings: &Sittings,
-        admits: &impl Fn(u32) -> bool,
-    ) -> f32 {
+    fn best_coverage(&self, lexical: &Lexical, admits: &impl Fn(u32) -> bool) -> f32 {
         let mut best = 0.0;
-        for &slot in &sittings.order {
-            let coverage = lexical.coverage[slot as usize];
-            if coverage > best && admits(self.columns.doc(slot)) {
+        for (slot, &coverage) in lexical.coverage.iter().enumerate() {
+            // Only the living have any.
+            if coverage > best && admits(self.columns.docs[slot]) {
                 best = coverage;
             }
         }
-        best
+        best / lexical.asked.max(f32::MIN_POSITIVE)
     }
 
     fn best(
         &self,
-        sittings: &Sittings,
         signals: &Signals<'_>,
         k: usize,
-        is_hit: impl Fn(u32, &Parts) -> bool,
-        admits: &impl Fn(u32) -> bool,
+        is_hit: impl Fn(&Hit, u32) -> bool,
     ) -> Vec<Hit> {
         // The worst of the best so far lies on top.
         let mut best: BinaryHeap<Reverse<Ranked>> = BinaryHeap::new();
-        for &slot in &sittings.order {
-            let parts = signals.parts(slot);
-            let ranked = Ranked(Hit {
+        let mut least = 0.0;
+        for &slot in &self.sittings.order {
+            let score = signals.score(slot);
+            // Nearly all fail here. Orders begin with the oldest, so of equals the one that comes later is better.
+            if score <= 0.0 || score < least {
+                continue;
+            }
+            let hit = Hit {
                 doc: self.columns.doc(slot),
-                score: parts.sum(),
-                parts,
-            });
-            let full = best.len() >= k;
-            if full && best.peek().is_none_or(|worst| ranked <= worst.0) {
+                score,
+                parts: signals.parts(slot),
+            };
+            if !is_hit(&hit, slot) {
                 continue;
             }
-            if ranked.0.score <= 0.0 || !is_hit(slot, &parts) || !admits(ranked.0.doc) {
-                continue;
-            }
-            if full {
+            best.push(Reverse(Ranked(hit)));
+            if best.len() > k {
                 best.pop();
             }
-            best.push(Reverse(ranked));
+            if best.len() == k {
+                least = best.peek().map_or(least, |worst| worst.0.0.score);
+            }
         }
         let sorted = best.into_sorted_vec();
         sorted.into_iter().map(|Reverse(ranked)| ranked.0).collect()
