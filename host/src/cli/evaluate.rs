@@ -91,7 +91,8 @@ fn of(collection: &Collection) -> Value {
 }
 
 /// Has the component do it, slice by slice.
-fn score(request: &str, options: &Options) -> Result<Value> {
+#[expect(clippy::ptr_arg, reason = "the generated function wants it so")]
+fn score(request: &String, options: &Options) -> Result<Value> {
     let embedder = options.embedder()?;
     let mut sandbox: Sandbox = options.sandbox_without_grants(embedder.as_ref())?;
     let mut resumption: Option<Resumption> = None;

@@ -8,7 +8,9 @@ use super::signals::Signals;
 use super::{Pool, external};
 use crate::answer::{Found, Hit, Query, Verdict};
 use crate::dates::Asked;
-use crate::recipe::{DOUBT_BELOW, NOTHING_BELOW, Recipe};
+use crate::recipe::{
+    DOUBT_BELOW, LIKE_AT_LEAST, NOTHING_BELOW, Recipe, STANDS_OUT_AMONG, STANDS_OUT_BY,
+};
 use crate::scan::{self, Probe};
 use crate::table::{self, DIMENSIONS};
 use crate::tokens::{Class, QueryWord};
@@ -41,7 +43,11 @@ impl Pool {
         let names_a_day = recipe.date != 0.0 && Asked::of(query.text).is_some();
         let lexical = self.lexical(&words, recipe, names_a_day);
         let coverage = self.best_coverage(&lexical, &admits);
-        let verdict = verdict(coverage, query.vector.is_some());
+        let cosines = self.cosines(query, recipe, &words, &lexical);
+        let verdict = match verdict(coverage, query.vector.is_some()) {
+            Verdict::Nothing if self.one_stands_out(&cosines, &admits) => Verdict::LowConfidence,
+            verdict => verdict,
+        };
         let mut found = Found {
             hits: Vec::new(),
             verdict,
@@ -51,7 +57,6 @@ impl Pool {
         if k == 0 || (recipe.cut_nothing && verdict == Verdict::Nothing) {
             return found;
         }
-        let cosines = self.cosines(query, recipe, &words, &lexical);
         let text = with_corrections(query.text, &found.corrections);
         let signals = Signals::new(self, recipe, &text, lexical.scores, cosines);
         let is_like = |cosine: f32| query.vector.is_some() || cosine >= LEAST_COSINE;
@@ -110,6 +115,21 @@ impl Pool {
         probe.append_cosines(scan::signed(self.base.rows()), first, &mut cosines);
         probe.append_cosines(self.tail.rows(), rest, &mut cosines);
         cosines
+    }
+
+    /// Whether a document means the same in other words: alike, and more so than chance makes the next ones.
+    fn one_stands_out(&self, cosines: &[f32], admits: &impl Fn(u32) -> bool) -> bool {
+        let mut best = [f32::NEG_INFINITY; STANDS_OUT_AMONG];
+        for &slot in &self.sittings.order {
+            let cosine = cosines.get(slot as usize).copied().unwrap_or(0.0);
+            if cosine > best[STANDS_OUT_AMONG - 1] && admits(self.columns.docs[slot as usize]) {
+                best[STANDS_OUT_AMONG - 1] = cosine;
+                best.sort_unstable_by(|a, b| b.total_cmp(a));
+            }
+        }
+        // Among fewer it stands out from the last of them.
+        let last = best.iter().rev().find(|cosine| cosine.is_finite());
+        last.is_some_and(|last| best[0] >= LIKE_AT_LEAST && best[0] - last >= STANDS_OUT_BY)
     }
 
     /// How much of the query the best document says that may be a hit.
