@@ -17,8 +17,8 @@ use crate::store_lock::PATIENCE;
 /// How long the store is opened at a time. Other processes may use it in between, and a cancellation is heard.
 const OPENING_SLICE: Duration = Duration::from_millis(250);
 
-/// How long others get to take the store between two slices: longer than they pause between two attempts.
-const BETWEEN_SLICES: Duration = Duration::from_millis(10);
+/// How long others get to take the store between two slices of work: longer than they pause between two attempts.
+pub(crate) const BETWEEN_SLICES: Duration = Duration::from_millis(10);
 
 /// How long a call waits for the store to be opened. A million memories take less; what takes longer goes on with the
 /// next call.
