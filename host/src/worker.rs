@@ -185,9 +185,14 @@ impl Thread {
             return None;
         }
         let uses_store = pending.call.uses_store();
-        if uses_store {
-            // What this very call changes is to be noticed.
-            self.watch.begin(&mut self.sandbox);
+        let opens = pending.opens_subscription();
+        if uses_store || opens {
+            // What this very call changes is to be noticed, and what changes once it is acknowledged that somebody
+            // listens.
+            let begun = self.watch.begin(&mut self.sandbox, &pending.cancel, opens);
+            if let Err(error) = begun {
+                return pending.finish(Err(error));
+            }
         }
         let notifier = pending.notifier();
         let outcome = self
@@ -196,8 +201,6 @@ impl Thread {
         let response = pending.finish(outcome);
         let interest = self.watch.interest();
         if uses_store || matches!(interest, Interest::Active(_)) {
-            // Somebody may have subscribed with this call; what changes from here on is news.
-            self.watch.begin(&mut self.sandbox);
             self.agenda.called(Instant::now(), &interest);
         }
         response
@@ -206,7 +209,7 @@ impl Thread {
     fn do_what_is_due(&mut self) {
         match self.agenda.take(Instant::now()) {
             Some(Due::Changes) => {
-                let looked = self.watch.look(&mut self.sandbox, Duration::ZERO);
+                let looked = self.watch.look(&mut self.sandbox);
                 self.agenda.looked(Instant::now(), &looked);
             }
             Some(Due::Maintenance) => {

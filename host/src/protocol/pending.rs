@@ -60,6 +60,11 @@ impl PendingCall {
         })
     }
 
+    /// Whether somebody listens from now on if this call succeeds.
+    pub fn opens_subscription(&self) -> bool {
+        self.profile.interfaces.changes && !matches!(self.purpose, Purpose::Answer)
+    }
+
     /// The response to the call. The id is free again when this returns, unless it names a stream now. A cancelled call
     /// has none, and neither has a stream that was opened: that is acknowledged here.
     pub fn finish(mut self, outcome: Result<Outcome, CallError>) -> Option<Response> {
