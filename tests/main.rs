@@ -21,6 +21,16 @@ mod contents;
 /// Cancellation, progress, logging: more than one message at a time.
 mod flow;
 
+/// How processes end, and what becomes of others when one hangs or nobody reads what it says.
+#[cfg(unix)]
+mod ends;
+
+/// Who is told of changes, whoever made them.
+mod subscriptions;
+
+/// When the host opens a component's store, has it tidied up, and looks for changes.
+mod unhurried;
+
 /// A component that does everything wrong, and a host that goes on.
 mod sandbox;
 
@@ -35,6 +45,12 @@ mod recovery;
 
 /// Several processes on one memory.
 mod sharing;
+
+/// A journal that is rewritten while others use it.
+mod compaction;
+
+/// Stores that take longer to open than a call may.
+mod opening;
 
 /// An embedding provider of the person's own.
 mod embedder;

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Builder, Server, tool_call};
+use crate::harness::{Builder, JOURNAL, Server, crc32, tool_call, wait_until};
 
-const JOURNAL: &str = "journal.jsonl";
 const SET_ASIDE: &str = "set-aside.jsonl";
 
 fn start(data: &Path) -> Server {
@@ -40,46 +41,64 @@ fn all(server: &mut Server) -> HashMap<String, String> {
     }
 }
 
+/// The sizes of the memories that are listed, by id: enough to tell whether one is there, without reading each.
+fn listed(server: &mut Server) -> HashMap<String, u64> {
+    let mut found = HashMap::new();
+    let mut params = json!({});
+    loop {
+        let result = server.request("resources/list", &params)["result"].clone();
+        for resource in result["resources"].as_array().unwrap() {
+            let id = resource["uri"]
+                .as_str()
+                .unwrap()
+                .rsplit('/')
+                .next()
+                .unwrap();
+            let size = resource["size"].as_u64().unwrap();
+            assert_eq!(found.insert(id.to_owned(), size), None, "{id} twice");
+        }
+        match result.get("nextCursor") {
+            Some(cursor) => params = json!({"cursor": cursor}),
+            None => return found,
+        }
+    }
+}
+
+/// What was acknowledged: texts by id. An id that was given out before must not come again.
+fn acknowledge(acknowledged: &mut HashMap<String, String>, reply: &Value) {
+    let id = reply["result"]["structuredContent"]["id"].as_str();
+    let id = id.unwrap_or_else(|| panic!("{reply}")).to_owned();
+    let text = reply["id"].as_str().unwrap().to_owned();
+    assert_eq!(acknowledged.insert(id, text), None, "{reply}");
+}
+
 #[test]
 fn what_was_acknowledged_survives_a_kill() {
-    const ROUNDS: usize = 20;
+    const ROUNDS: usize = 50;
+    const SAVES: usize = 40;
     let data = tempfile::tempdir().unwrap();
     let mut acknowledged: HashMap<String, String> = HashMap::new();
     for round in 0..ROUNDS {
         let mut server = start(data.path());
+        let found = listed(&mut server);
+        for (id, text) in &acknowledged {
+            assert_eq!(found.get(id), Some(&(text.len() as u64)), "{id}, {round}");
+        }
         // Many are on their way; the kill comes after a few answers, so in the middle of one.
-        for number in 0..40 {
-            let id = format!("round {round}, memory {number}");
+        for number in 0..SAVES {
+            let id = format!("round {round}, {}", "x".repeat(number));
             server.send(&tool_call(id.clone(), "memory_save", &json!({"text": id})));
         }
-        for _ in 0..=round {
-            let reply = server.read();
-            let id = reply["result"]["structuredContent"]["id"]
-                .as_str()
-                .unwrap()
-                .to_owned();
-            let text = reply["id"].as_str().unwrap().to_owned();
-            assert_eq!(
-                acknowledged.insert(id, text),
-                None,
-                "an id was given out twice: {reply}"
-            );
+        for _ in 0..=round % SAVES {
+            acknowledge(&mut acknowledged, &server.read());
         }
         server.kill();
         // Answers that were sent and not read yet count as well.
         while let Some(line) = server.read_line() {
-            let Ok(reply) = serde_json::from_slice::<Value>(&line) else {
-                break;
-            };
-            let id = reply["result"]["structuredContent"]["id"]
-                .as_str()
-                .unwrap()
-                .to_owned();
-            assert_eq!(
-                acknowledged.insert(id, reply["id"].as_str().unwrap().to_owned()),
-                None,
-                "{reply}"
-            );
+            match serde_json::from_slice::<Value>(&line) {
+                Ok(reply) => acknowledge(&mut acknowledged, &reply),
+                Err(_) => break,
+            }
         }
     }
     let mut server = start(data.path());
@@ -89,6 +108,54 @@ fn what_was_acknowledged_survives_a_kill() {
     }
     let saved = server.call("memory_save", &json!({"text": "after all that"}));
     assert!(!found.contains_key(saved["structuredContent"]["id"].as_str().unwrap()));
+    server.end_in_order();
+}
+
+/// The client sees no answer, and says it again to another process. The kill comes at any point: before the line was
+/// written, in the middle of it, or after it.
+#[test]
+fn a_save_that_is_repeated_after_a_kill_is_one_memory() {
+    const ROUNDS: usize = 30;
+    let data = tempfile::tempdir().unwrap();
+    let mut ids = HashMap::new();
+    for round in 0..ROUNDS {
+        let text = format!("said twice, round {round}");
+        let save = json!({"text": text});
+        let mut server = start(data.path());
+        // Open, so that little else is left to do.
+        server.call("memory_search", &json!({"query": "twice"}));
+        server.send(&tool_call("lost", "memory_save", &save));
+        thread::sleep(Duration::from_micros(100) * (round % 10) as u32);
+        server.kill();
+
+        let mut server = start(data.path());
+        let saved = server.call("memory_save", &save)["structuredContent"].clone();
+        let id = saved["id"].as_str().unwrap().to_owned();
+        assert_eq!(ids.insert(id, text), None, "{saved}");
+    }
+    let mut server = start(data.path());
+    assert_eq!(all(&mut server), ids);
+    server.end_in_order();
+}
+
+/// As above, where the line was written for certain.
+#[test]
+fn a_save_that_was_written_and_not_answered_is_found_when_it_is_repeated() {
+    let data = tempfile::tempdir().unwrap();
+    let mut server = Builder::memory_in(data.path()).unread().start();
+    let save = json!({"text": "nobody heard the answer"});
+    server.send(&tool_call("lost", "memory_save", &save));
+    wait_until("it is written", || {
+        let journal = fs::read_to_string(data.path().join(JOURNAL));
+        journal.is_ok_and(|journal| journal.contains("the answer\"") && journal.ends_with('\n'))
+    });
+    server.kill();
+    let mut server = start(data.path());
+    let saved = server.call("memory_save", &save)["structuredContent"].clone();
+    assert_eq!(
+        (&saved["id"], &saved["created"]),
+        (&json!("m0"), &json!(false))
+    );
     server.end_in_order();
 }
 
@@ -221,19 +288,6 @@ fn a_journal_of_a_newer_version_is_left_alone() {
     }
     server.end_in_order();
     assert_eq!(fs::read_to_string(&journal).unwrap(), newer);
-}
-
-/// CRC-32 as in zip and PNG, bit by bit: the program's own implementation can't vouch for itself.
-fn crc32(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0_u32, |crc, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
-            if crc & 1 == 1 {
-                (crc >> 1) ^ 0xedb8_8320
-            } else {
-                crc >> 1
-            }
-        })
-    })
 }
 
 #[test]

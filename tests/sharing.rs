@@ -9,7 +9,7 @@ use std::thread;
 use personal_memory::store_lock::{PATIENCE, StoreLock};
 use serde_json::{Value, json};
 
-use crate::harness::{Builder, Server, request};
+use crate::harness::{Builder, LIST_CHANGED, Server, cancellation, request, tool_call};
 
 const SAVES_EACH: usize = 100;
 
@@ -151,6 +151,70 @@ fn a_save_that_is_cancelled_while_it_waits_is_not_stored() {
         server.call_text("memory_search", &json!({"query": "mind"})),
         "No matching memories."
     );
+    server.end_in_order();
+}
+
+/// Cancellations of calls that run, that wait, that are finished, and that never were.
+#[test]
+fn a_storm_of_cancellations_costs_nothing_but_what_was_cancelled() {
+    const ROUNDS: usize = 10;
+    // As many as may wait.
+    const CALLS: usize = 60;
+    let data = tempfile::tempdir().unwrap();
+    let (mut server, mut other) = (server(data.path()), server(data.path()));
+    let mut acknowledged = BTreeSet::new();
+    for round in 0..ROUNDS {
+        let id = |number: usize| format!("{round}/{number}");
+        for number in 0..CALLS {
+            let text = format!("{}: {}", id(number), "x".repeat(round * CALLS + number));
+            server.send(&tool_call(
+                id(number),
+                "memory_save",
+                &json!({"text": text}),
+            ));
+            if number % 3 > 0 {
+                server.send(&cancellation(id(number)));
+            }
+            // Cancelled already, answered perhaps, or left alone: it is over by now, or not, or was never there.
+            server.send(&cancellation(id(number / 6 * 3 + 1)));
+            server.send(&cancellation(format!("no call of {round}")));
+        }
+        server.send(&tool_call(
+            "after the storm",
+            "memory_search",
+            &json!({"query": "x"}),
+        ));
+        let mut kept = (0..CALLS).step_by(3);
+        loop {
+            let message = server.read();
+            let Some(answered) = message["id"].as_str() else {
+                assert_eq!(message["method"], LIST_CHANGED, "{message}");
+                continue;
+            };
+            if answered == "after the storm" {
+                assert!(message.get("result").is_some(), "{message}");
+                break;
+            }
+            let saved = &message["result"]["structuredContent"];
+            let uri = format!("memory://entries/{}", saved["id"].as_str().unwrap());
+            let number: usize = answered.rsplit('/').next().unwrap().parse().unwrap();
+            let size = format!("{answered}: ").len() + round * CALLS + number;
+            assert!(acknowledged.insert((uri, size as u64)), "twice: {message}");
+            if number % 3 == 0 {
+                assert_eq!(kept.next(), Some(number), "in order, none left out");
+            }
+        }
+        assert_eq!(
+            kept.next(),
+            None,
+            "those that nobody cancelled are answered"
+        );
+        // The lock is not left behind.
+        let text = format!("another process, {round}");
+        other.call("memory_save", &json!({"text": text}));
+    }
+    let listed = listed(data.path());
+    assert!(listed.is_superset(&acknowledged), "{acknowledged:?}");
     server.end_in_order();
 }
 

@@ -62,6 +62,7 @@ transcripts! {
     resources
     prompts
     completion
+    subscriptions
 }
 
 fn directory() -> PathBuf {

@@ -216,9 +216,6 @@ fn vectors(answer: Answer, count: usize) -> Result<Vec<Vec<f32>>, String> {
                 "answers with a vector of {dimensions} dimensions; 1 to {MAX_DIMENSIONS} are possible"
             ));
         }
-        if !embedding.iter().all(|component| component.is_finite()) {
-            return Err("answers with a vector that is not made of numbers".to_owned());
-        }
         *place = embedding;
         given += 1;
     }
@@ -384,7 +381,6 @@ mod tests {
             (swapped, 1),
             (swapped, 3),
             (r#"{"data":[{"index":0,"embedding":[]}]}"#, 1),
-            (r#"{"data":[{"index":0,"embedding":[1e39]}]}"#, 1),
             (
                 r#"{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}"#,
                 2,

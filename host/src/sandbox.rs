@@ -29,6 +29,7 @@ use self::bindings::personal_memory::mcp::types::{Error as ComponentError, LogLe
 pub use self::call::{Abnormal, Call, CallError, Cancel, Outcome};
 use self::code::Loaded;
 pub use self::code::{Code, MEMORY, Origin, RETRIEVAL};
+pub(crate) use self::entry::BETWEEN_SLICES;
 pub use self::entry::{Maintained, Seen};
 pub use self::grant::{BadGrant, Grant, STORE_GRANT};
 use self::instance::{Instance, Maker};

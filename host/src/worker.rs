@@ -21,7 +21,7 @@ use crate::embedder::Embedder;
 use crate::jsonrpc::{Outgoing, Response};
 use crate::protocol::{Finished, Interest, Outbox, PendingCall, Step, Subscriptions};
 use crate::sandbox::bindings::personal_memory::mcp::types::Resumption;
-use crate::sandbox::{Call, Cancel, Maintained, Sandbox};
+use crate::sandbox::{Cancel, Maintained, Sandbox};
 
 /// How long a call that was cancelled at the end may take to come to rest: a broken instance waits a second for its file
 /// operations.
@@ -204,13 +204,15 @@ impl Thread {
             return None;
         }
         let uses_store = pending.call.uses_store();
-        if uses_store {
-            // What this very call changes is to be noticed.
-            self.watch.begin(&mut self.sandbox);
-        }
-        if matches!(pending.call, Call::CanSubscribe { .. }) {
-            // What changed until now is no news for whoever subscribes now.
-            self.watch.catch_up(&mut self.sandbox);
+        let opens = pending.opens_subscription();
+        if uses_store || opens {
+            // What this very call changes is to be noticed, and what changes once it is acknowledged that somebody
+            // listens.
+            let begun = self.watch.begin(&mut self.sandbox, &pending.cancel, opens);
+            if let Err(error) = begun {
+                let finished = pending.finish(Err(error));
+                return self.conclude(finished);
+            }
         }
         let notifier = pending.notifier();
         let outcome = self
@@ -219,10 +221,13 @@ impl Thread {
         let finished = pending.finish(outcome);
         let interest = self.watch.interest();
         if uses_store || matches!(interest, Interest::Active(_)) {
-            // Somebody may have subscribed with this call; what changes from here on is news.
-            self.watch.begin(&mut self.sandbox);
             self.agenda.called(Instant::now(), &interest);
         }
+        self.conclude(finished)
+    }
+
+    /// What is to be sent of a call, if it has come to its end; if not, it goes on when it has what it wants.
+    fn conclude(&self, finished: Finished) -> Option<Response> {
         match finished {
             Finished::Silently => None,
             Finished::With(response) => Some(response),
@@ -250,7 +255,7 @@ impl Thread {
     fn do_what_is_due(&mut self) {
         match self.agenda.take(Instant::now()) {
             Some(Due::Changes) => {
-                let looked = self.watch.look(&mut self.sandbox, Duration::ZERO);
+                let looked = self.watch.look(&mut self.sandbox);
                 self.agenda.looked(Instant::now(), &looked);
             }
             Some(Due::Maintenance) => self.maintain(None),

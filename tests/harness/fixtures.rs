@@ -1,10 +1,11 @@
 //! Components that only tests need, built once per run.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use super::root;
+use super::{Builder, root, wait_until};
 
 /// Where the fixtures' component files are.
 pub(crate) struct Fixtures {
@@ -14,6 +15,8 @@ pub(crate) struct Fixtures {
     pub(crate) minimal: PathBuf,
     /// Wants to use the network.
     pub(crate) networked: PathBuf,
+    /// Takes its time, and logs what the host calls: see `fixtures/unhurried`.
+    pub(crate) unhurried: PathBuf,
 }
 
 /// Builds the fixtures, the first time it is called.
@@ -63,5 +66,27 @@ fn build() -> Fixtures {
         misbehaving: file("misbehaving.wasm"),
         minimal: file("minimal.wasm"),
         networked: file("networked.wasm"),
+        unhurried: file("unhurried.wasm"),
     }
+}
+
+/// The component that takes its time, over a directory.
+pub(crate) fn unhurried(data: &Path) -> Builder {
+    Builder::component(&fixtures().unhurried)
+        .arg("--data-dir")
+        .arg(data)
+}
+
+/// What the host called of the component that takes its time, in order.
+pub(crate) fn calls_in(data: &Path) -> Vec<String> {
+    let log = fs::read_to_string(data.join("log")).unwrap_or_default();
+    log.lines().map(str::to_owned).collect()
+}
+
+/// Waits until the host has called something so many times.
+pub(crate) fn wait_for_calls(data: &Path, what: &str, times: usize) {
+    wait_until(what, || {
+        let calls = calls_in(data);
+        calls.iter().filter(|call| *call == what).count() >= times
+    });
 }

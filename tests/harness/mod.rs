@@ -1,17 +1,26 @@
 //! What the tests share.
 
 mod fixtures;
+mod journal;
 mod observed;
+#[cfg(unix)]
+mod process;
 mod server;
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-pub(crate) use self::fixtures::{fixtures, shared_cache};
+pub(crate) use self::fixtures::{calls_in, fixtures, shared_cache, unhurried, wait_for_calls};
+pub(crate) use self::journal::{JOURNAL, crc32, write_journal};
 pub(crate) use self::observed::{Event, Fault, Observed, compiled};
-pub(crate) use self::server::{Builder, Server, command, error_of};
+#[cfg(unix)]
+pub(crate) use self::process::settled;
+pub(crate) use self::server::{
+    Builder, Finished, LIST_CHANGED, Server, UPDATED, command, error_of,
+};
 
 /// How long anything may take before a test gives up. Never what a test measures: a machine may be busy.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -21,6 +30,15 @@ pub(crate) const NO_DEADLINE: &str = "3600";
 
 /// The program under test.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_personal-memory");
+
+/// Waits until something holds that comes about without us, for as long as [`PATIENCE`] lasts.
+pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < PATIENCE, "still waiting: {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
 
 /// The repository.
 pub(crate) fn root() -> PathBuf {

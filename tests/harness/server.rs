@@ -1,8 +1,9 @@
 //! A server as a child process.
 
+use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -15,22 +16,37 @@ use super::{PATIENCE, PROGRAM, request, shared_cache};
 /// What a server says when memories came or went.
 pub(crate) const LIST_CHANGED: &str = "notifications/resources/list_changed";
 
+/// What it says when a resource that is watched changed.
+pub(crate) const UPDATED: &str = "notifications/resources/updated";
+
 /// A server that is not started yet.
 #[must_use]
 pub(crate) struct Builder {
     command: Command,
     /// Lives as long as the server.
     data: Option<TempDir>,
+    /// Nobody reads its standard output at first.
+    is_unread: bool,
+    /// Nobody reads its standard error at first.
+    is_unheard: bool,
 }
 
 /// A server that runs. Killed when dropped, should it still be there.
 pub(crate) struct Server {
     child: Child,
     stdin: Option<ChildStdin>,
-    /// Lines with their newline; disconnected when standard output ended.
+    /// Until it is read.
+    stdout: Option<ChildStdout>,
+    /// Lines with their newline; disconnected when standard output ended, or before it is read.
     lines: Receiver<Vec<u8>>,
+    /// Until it is read.
+    unheard: Option<ChildStderr>,
     stderr: Option<JoinHandle<Vec<u8>>>,
     next_id: u64,
+    /// What it said of changes while a response was waited for.
+    heard: VecDeque<Value>,
+    /// It was told that we are ready to hear what changes.
+    is_initialized: bool,
     _data: Option<TempDir>,
 }
 
@@ -68,12 +84,7 @@ impl Builder {
 
     /// The memory over a directory.
     pub(crate) fn memory_in(data: &Path) -> Builder {
-        Builder {
-            command: command(),
-            data: None,
-        }
-        .arg("--data-dir")
-        .arg(data)
+        Builder::bare().arg("--data-dir").arg(data)
     }
 
     /// The memory wherever it is by default.
@@ -81,17 +92,26 @@ impl Builder {
         Builder {
             command: command(),
             data: None,
+            is_unread: false,
+            is_unheard: false,
         }
     }
 
     /// Another component, with nothing granted.
     pub(crate) fn component(file: &Path) -> Builder {
-        Builder {
-            command: command(),
-            data: None,
-        }
-        .arg("--component")
-        .arg(file)
+        Builder::bare().arg("--component").arg(file)
+    }
+
+    /// Its standard output is not read before [`Server::read_on`].
+    pub(crate) fn unread(mut self) -> Builder {
+        self.is_unread = true;
+        self
+    }
+
+    /// Its standard error is not read before [`Server::listen`], or its end.
+    pub(crate) fn unheard(mut self) -> Builder {
+        self.is_unheard = true;
+        self
     }
 
     pub(crate) fn arg(mut self, arg: impl AsRef<std::ffi::OsStr>) -> Builder {
@@ -115,9 +135,41 @@ impl Builder {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = self.command.spawn().unwrap();
-        let stdout = child.stdout.take().unwrap();
-        let mut stderr = child.stderr.take().unwrap();
+        let mut server = Server {
+            stdin: child.stdin.take(),
+            stdout: child.stdout.take(),
+            lines: channel().1,
+            unheard: child.stderr.take(),
+            stderr: None,
+            child,
+            next_id: 0,
+            heard: VecDeque::new(),
+            is_initialized: false,
+            _data: self.data,
+        };
+        if !self.is_unread {
+            server.read_on();
+        }
+        if !self.is_unheard {
+            server.listen();
+        }
+        server
+    }
+
+    /// Starts it, feeds it all of `input` and waits for its end.
+    pub(crate) fn pipe(self, input: &[u8]) -> Finished {
+        let mut server = self.start();
+        server.send_bytes(input);
+        server.end()
+    }
+}
+
+impl Server {
+    /// Reads its standard output from now on.
+    pub(crate) fn read_on(&mut self) {
+        let stdout = self.stdout.take().unwrap();
         let (sender, lines) = channel();
+        self.lines = lines;
         thread::spawn(move || {
             let mut stdout = BufReader::new(stdout);
             let mut line = Vec::new();
@@ -130,31 +182,34 @@ impl Builder {
                 }
             }
         });
-        let stderr = thread::spawn(move || {
+    }
+
+    /// Reads its standard error from now on.
+    pub(crate) fn listen(&mut self) {
+        let mut stderr = self.unheard.take().unwrap();
+        self.stderr = Some(thread::spawn(move || {
             let mut text = Vec::new();
             // What was said until it broke is what there is to show.
             let _ = stderr.read_to_end(&mut text);
             text
-        });
-        Server {
-            stdin: child.stdin.take(),
-            child,
-            lines,
-            stderr: Some(stderr),
-            next_id: 0,
-            _data: self.data,
-        }
+        }));
     }
 
-    /// Starts it, feeds it all of `input` and waits for its end.
-    pub(crate) fn pipe(self, input: &[u8]) -> Finished {
-        let mut server = self.start();
-        server.send_bytes(input);
-        server.end()
+    /// Closes our end of its standard output, which nobody reads yet.
+    pub(crate) fn close_stdout(&mut self) {
+        drop(self.stdout.take().unwrap());
     }
-}
 
-impl Server {
+    /// Its standard input, to be written from elsewhere. It ends when that is dropped.
+    pub(crate) fn take_stdin(&mut self) -> ChildStdin {
+        self.stdin.take().unwrap()
+    }
+
+    /// The child.
+    pub(crate) fn child(&self) -> &Child {
+        &self.child
+    }
+
     /// Sends bytes as they are. A server that is gone shows in what is read afterwards.
     pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
         let stdin = self.stdin.as_mut().unwrap();
@@ -178,8 +233,7 @@ impl Server {
     /// The next message.
     pub(crate) fn read(&mut self) -> Value {
         let Some(line) = self.read_line() else {
-            let stderr = self.stderr.take().unwrap().join().unwrap();
-            panic!("the server ended: {}", String::from_utf8_lossy(&stderr));
+            panic!("the server ended: {}", self.said());
         };
         assert_eq!(
             line.last(),
@@ -191,18 +245,27 @@ impl Server {
             .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&line)))
     }
 
-    /// Makes a request; the next message must be its response, but for a word that lists changed, which may come at any
-    /// time.
+    /// Makes a request; the next message must be its response, but for words of changes, which may come at any time.
+    /// They are kept for [`Server::hear`].
     pub(crate) fn request(&mut self, method: &str, params: &Value) -> Value {
         self.next_id += 1;
         let id = self.next_id;
         self.send(&request(id, method, params));
         let mut response = self.read();
-        while response["method"] == LIST_CHANGED {
+        while is_of_changes(&response) {
+            self.heard.push_back(response);
             response = self.read();
         }
         assert_eq!(response["id"], id, "{response}");
         response
+    }
+
+    /// The next word of a change, or whatever else comes where there should be one.
+    pub(crate) fn hear(&mut self) -> Value {
+        match self.heard.pop_front() {
+            Some(message) => message,
+            None => self.read(),
+        }
     }
 
     /// Opens a legacy connection.
@@ -210,8 +273,14 @@ impl Server {
         let client = json!({"name": "tests", "version": "1"});
         let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client});
         let response = self.request("initialize", &params);
-        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        self.initialized();
         response["result"].clone()
+    }
+
+    /// Says that we are ready to hear what changes.
+    pub(crate) fn initialized(&mut self) {
+        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        self.is_initialized = true;
     }
 
     /// Calls a tool; returns its result, which must not be an error of the protocol.
@@ -244,31 +313,45 @@ impl Server {
     /// Closes its input and waits for its end.
     pub(crate) fn end(mut self) -> Finished {
         drop(self.stdin.take());
+        self.ended()
+    }
+
+    /// Waits for its end, to which something else has given cause.
+    pub(crate) fn ended(mut self) -> Finished {
         let mut stdout = Vec::new();
         while let Some(line) = self.read_line() {
             stdout.extend(line);
         }
-        let status = self.wait();
-        let stderr = self.stderr.take().unwrap().join().unwrap();
         Finished {
-            status,
+            status: self.wait(),
             stdout,
-            stderr: String::from_utf8_lossy(&stderr).into_owned(),
+            stderr: self.said(),
         }
     }
 
-    /// Closes its input; it must have nothing more to say and exit with 0. Returns what it said on standard error.
+    /// All that it said on standard error up to its end.
+    fn said(&mut self) -> String {
+        if self.unheard.is_some() {
+            self.listen();
+        }
+        let said = self.stderr.take().unwrap().join().unwrap();
+        String::from_utf8_lossy(&said).into_owned()
+    }
+
+    /// Closes its input; it must have nothing more to say (but that lists changed, if it may say that at any time) and
+    /// exit with 0. Returns what it said on standard error.
     pub(crate) fn end_in_order(self) -> String {
+        let may_hear = self.is_initialized;
         let Finished {
             status,
             stdout,
             stderr,
         } = self.end();
-        assert_eq!(
-            String::from_utf8_lossy(&stdout),
-            "",
-            "unasked output; on standard error: {stderr}"
-        );
+        let unasked: String = String::from_utf8_lossy(&stdout)
+            .split_inclusive('\n')
+            .filter(|line| !(may_hear && line.contains(LIST_CHANGED)))
+            .collect();
+        assert_eq!(unasked, "", "unasked output; on standard error: {stderr}");
         assert!(status.success(), "{status}: {stderr}");
         stderr
     }
@@ -291,6 +374,11 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn is_of_changes(message: &Value) -> bool {
+    let method = message["method"].as_str().unwrap_or_default();
+    method.ends_with("/list_changed") || method == UPDATED
 }
 
 /// Code and message of an error response.

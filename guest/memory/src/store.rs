@@ -259,7 +259,7 @@ impl Store {
         format!("{:032x}", u128::from_be_bytes((self.random_id)()))
     }
 
-    /// Adds memories and changes others, durably: all of it with one write, or nothing. `saves` gets the number of the
+    /// Adds memories and changes others, durably: all of it or, should it fail, nothing. `saves` gets the number of the
     /// first new one; the others follow on it.
     pub(crate) fn batch(
         &mut self,

@@ -79,6 +79,11 @@ impl PendingCall {
         })
     }
 
+    /// Whether somebody listens from now on if this call succeeds.
+    pub fn opens_subscription(&self) -> bool {
+        self.profile.interfaces.changes && !matches!(self.purpose, Purpose::Answer)
+    }
+
     /// Decides what a call's outcome means. The id is free again when this returns, unless it names a stream now or the
     /// call is to be made again. A stream that was opened is acknowledged here.
     pub fn finish(mut self: Box<Self>, outcome: Result<Outcome, CallError>) -> Finished {

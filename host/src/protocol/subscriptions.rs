@@ -64,7 +64,9 @@ impl Subscriptions {
             let watched: BTreeSet<&String> = watched.collect();
             return Interest::Active(watched.into_iter().cloned().collect());
         }
-        if subscribers.is_empty() {
+        // A stream may be open for nothing, where nothing can change or nothing was wanted.
+        let wants_nothing = |subscriber: &Subscriber| subscriber.wants == Wants::default();
+        if subscribers.iter().all(wants_nothing) {
             Interest::None
         } else {
             Interest::Passive

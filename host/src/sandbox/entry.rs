@@ -18,8 +18,8 @@ use crate::store_lock::PATIENCE;
 /// How long the store is opened at a time. Other processes may use it in between, and a cancellation is heard.
 const OPENING_SLICE: Duration = Duration::from_millis(250);
 
-/// How long others get to take the store between two slices: longer than they pause between two attempts.
-const BETWEEN_SLICES: Duration = Duration::from_millis(10);
+/// How long others get to take the store between two slices of work: longer than they pause between two attempts.
+pub(crate) const BETWEEN_SLICES: Duration = Duration::from_millis(10);
 
 /// How long a call waits for the store to be opened. A million memories take less; what takes longer goes on with the
 /// next call.
@@ -33,7 +33,7 @@ const MAINTENANCE_SLICE: Duration = Duration::from_millis(50);
 pub enum Seen {
     /// What changed.
     Changes(ChangeSet),
-    /// It is not possible at present: another process has the store, or it is not open yet.
+    /// It is not possible yet: the store is not open.
     Later,
 }
 
@@ -93,27 +93,33 @@ impl Sandbox {
     }
 
     /// Looks at what changed since a token, among the resources that clients watch. With `patience` for a process that
-    /// has the store.
+    /// has the store, and for the store to be opened; without any, that goes on with the next look.
     ///
     /// # Errors
     ///
-    /// The component failed, or can't tell.
+    /// Another process has the store, nobody wants to know any more, the component failed, or it can't tell.
     pub fn changes(
         &mut self,
         token: Option<&str>,
         subscribed: &[String],
         patience: Duration,
+        cancel: &Cancel,
     ) -> Result<Seen, CallError> {
         let look = async |exports: &Exports, store: &mut Store<Guest>| match &exports.changes {
             Some(changes) => changes.call_since(store, token, subscribed).await.map(Some),
             None => Ok(None),
         };
-        match self.enter(Some(patience), &Cancel::default(), None, look) {
-            Ok(Entered::Returned(Some(Ok(changes)))) => Ok(Seen::Changes(changes)),
-            Ok(Entered::Returned(Some(Err(reason)))) => Err(CallError::Unavailable(reason)),
-            Ok(Entered::Returned(None)) => Err(CallError::NotExported("changes")),
-            Ok(Entered::Opening) | Err(CallError::Busy(_)) => Ok(Seen::Later),
-            Err(error) => Err(error),
+        let began = Instant::now();
+        loop {
+            match self.enter(Some(patience), cancel, None, &look)? {
+                Entered::Returned(Some(Ok(changes))) => return Ok(Seen::Changes(changes)),
+                Entered::Returned(Some(Err(reason))) => return Err(CallError::Unavailable(reason)),
+                Entered::Returned(None) => return Err(CallError::NotExported("changes")),
+                Entered::Opening if !patience.is_zero() && began.elapsed() < MAX_OPENING => {
+                    std::thread::sleep(BETWEEN_SLICES);
+                }
+                Entered::Opening => return Ok(Seen::Later),
+            }
         }
     }
 

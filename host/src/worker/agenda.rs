@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::watch::Looked;
 use crate::protocol::Interest;
-use crate::sandbox::Maintained;
+use crate::sandbox::{BETWEEN_SLICES, Maintained};
 
 /// How soon after a call is looked for what it changed: calls come in bursts, and one look is enough for all of them.
 const AFTER_CALL: Duration = Duration::from_millis(100);
@@ -73,7 +73,8 @@ impl Agenda {
         self.maintenance = match outcome {
             // Whoever gets what is wanted says so.
             Maintained::Done | Maintained::Wanting(_) => None,
-            Maintained::More => Some(now),
+            // The store is the other processes' in between.
+            Maintained::More => Some(now + BETWEEN_SLICES),
             Maintained::Failed => Some(now + AFTER_FAILURE),
         };
     }
@@ -140,6 +141,8 @@ mod tests {
         let now = Instant::now();
         let mut agenda = Agenda::default();
         agenda.maintained(now, &Maintained::More);
+        assert_eq!(agenda.take(now), None, "others have their turn");
+        let now = now + BETWEEN_SLICES;
         assert_eq!(agenda.take(now), Some(Due::Maintenance));
         agenda.maintained(now, &Maintained::Failed);
         assert_eq!(agenda.take(now + AFTER_FAILURE / 2), None);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::protocol::{Interest, Subscriptions};
-use crate::sandbox::{Sandbox, Seen};
+use crate::sandbox::{Abnormal, CallError, Cancel, Sandbox, Seen};
 use crate::store_lock::PATIENCE;
 
 /// Where the watch stands.
@@ -43,39 +43,72 @@ impl Watch {
         interest
     }
 
-    /// Remembers the present state if somebody began to listen, so that what comes next is a change.
-    pub(super) fn begin(&mut self, sandbox: &mut Sandbox) {
-        if self.interest() != Interest::None && self.token.is_none() {
-            self.look(sandbox, PATIENCE);
-        }
-    }
-
-    /// Tells those who listen already what changed until now.
-    pub(super) fn catch_up(&mut self, sandbox: &mut Sandbox) {
-        if self.token.is_some() {
-            self.look(sandbox, PATIENCE);
-        }
-    }
-
-    /// Looks for changes, and tells of them. With `patience` for a process that has the store.
-    pub(super) fn look(&mut self, sandbox: &mut Sandbox, patience: Duration) -> Looked {
+    /// Remembers the present state if somebody began to listen, or is about to, so that what comes next is a change, and
+    /// what came before is none.
+    ///
+    /// # Errors
+    ///
+    /// Another process has the store all the time, or nobody wants to know any more: then a call that needs the store
+    /// as well need not be made.
+    pub(super) fn begin(
+        &mut self,
+        sandbox: &mut Sandbox,
+        cancel: &Cancel,
+        somebody_comes: bool,
+    ) -> Result<(), CallError> {
         let interest = self.interest();
-        let subscribed: &[String] = match &interest {
-            Interest::None => return Looked::Enough,
-            Interest::Passive => &[],
-            Interest::Active(uris) => uris,
-        };
-        match sandbox.changes(self.token.as_deref(), subscribed, patience) {
-            Ok(Seen::Changes(changes)) => {
-                self.subscriptions.publish(&changes);
-                self.token = Some(changes.token);
+        let must_look = somebody_comes || interest != Interest::None && self.token.is_none();
+        if !must_look {
+            return Ok(());
+        }
+        match self.see(sandbox, &interest, PATIENCE, cancel) {
+            Err(error @ (CallError::Busy(_) | CallError::Abnormal(Abnormal::Cancelled))) => {
+                Err(error)
             }
-            Ok(Seen::Later) => return Looked::Nothing,
+            Err(error) => {
+                tracing::warn!("changes can't be seen: {error}");
+                Ok(())
+            }
+            Ok(_) => Ok(()),
+        }
+    }
+
+    /// Looks for changes, and tells of them.
+    pub(super) fn look(&mut self, sandbox: &mut Sandbox) -> Looked {
+        let interest = self.interest();
+        if interest == Interest::None {
+            return Looked::Enough;
+        }
+        match self.see(sandbox, &interest, Duration::ZERO, &Cancel::default()) {
+            Ok(true) => {}
+            Ok(false) | Err(CallError::Busy(_)) => return Looked::Nothing,
             Err(error) => tracing::warn!("changes can't be seen: {error}"),
         }
         match interest {
             Interest::Active(_) => Looked::AndMustAgain,
             Interest::Passive | Interest::None => Looked::Enough,
+        }
+    }
+
+    /// Has what changed since the last time told. False: the store is not open yet.
+    fn see(
+        &mut self,
+        sandbox: &mut Sandbox,
+        interest: &Interest,
+        patience: Duration,
+        cancel: &Cancel,
+    ) -> Result<bool, CallError> {
+        let subscribed: &[String] = match interest {
+            Interest::None | Interest::Passive => &[],
+            Interest::Active(uris) => uris,
+        };
+        match sandbox.changes(self.token.as_deref(), subscribed, patience, cancel)? {
+            Seen::Changes(changes) => {
+                self.subscriptions.publish(&changes);
+                self.token = Some(changes.token);
+                Ok(true)
+            }
+            Seen::Later => Ok(false),
         }
     }
 }

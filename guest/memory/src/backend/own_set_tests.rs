@@ -85,9 +85,8 @@ fn ask() -> BTreeMap<String, (usize, f64, Vec<String>)> {
     categories
 }
 
-/// The least part of the questions of each category that must be answered among the first five. Of the paraphrases that
-/// share no word at all with their memory most are turned away: too little is covered, and the built-in embedding is too
-/// weak to vouch for them.
+/// The least part of the questions of each category that must be answered among the first five. A paraphrase that shares no
+/// word with its memory is found if it stands out by its meaning; not all do.
 const FLOORS: &[(&str, f64)] = &[
     ("accents", 1.0),
     ("chinese", 1.0),

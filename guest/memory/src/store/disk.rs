@@ -6,6 +6,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
+use super::line::MAX_LINE_BYTES;
+
 /// What a file is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -39,13 +41,18 @@ pub trait DiskFile {
     fn size(&mut self) -> io::Result<u64>;
     /// Reads up to a buffer full; 0 at the end.
     fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
-    /// Appends all bytes with one write, or fails; after a failure a part of them may be there.
+    /// Appends all bytes, a line with one write, or fails; after a failure a part of them may be there.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
     /// Makes the contents durable.
     fn sync_data(&mut self) -> io::Result<()>;
     /// Cuts the file.
     fn set_len(&mut self, size: u64) -> io::Result<()>;
 }
+
+/// What one write takes. Runtimes cut longer ones: wasmtime at so many bytes. No line is as long.
+const MAX_WRITE_BYTES: usize = 64 * 1024;
+
+const _: () = assert!(MAX_LINE_BYTES <= MAX_WRITE_BYTES);
 
 /// A directory of the file system; under WASI a preopened one.
 pub struct DirDisk {
@@ -122,14 +129,17 @@ impl DiskFile for File {
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        // Not `write_all`: what a second write adds may come after another process's line.
-        match self.write(bytes)? {
-            written if written == bytes.len() => Ok(()),
-            written => Err(io::Error::new(
-                io::ErrorKind::WriteZero,
-                format!("only {written} of {} bytes were written", bytes.len()),
-            )),
+        // Not `write_all`: what a second write adds to a line may come after another process's line.
+        for piece in bytes.chunks(MAX_WRITE_BYTES) {
+            let written = self.write(piece)?;
+            if written != piece.len() {
+                return Err(io::Error::new(
+                    io::ErrorKind::WriteZero,
+                    format!("only {written} of {} bytes were written", piece.len()),
+                ));
+            }
         }
+        Ok(())
     }
 
     fn sync_data(&mut self) -> io::Result<()> {

@@ -203,7 +203,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Adds events, all of them or none, durably if asked: one write and one sync. Returns where their lines are. The
+    /// Adds events, all of them or none, durably if asked: one sync. Returns where their lines are. The
     /// journal must have been followed within the same call, and mended: after an interrupted write it does not end
     /// where it was read to, and is left alone.
     pub(crate) fn append(

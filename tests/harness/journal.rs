@@ -1,0 +1,86 @@
+//! Journals that no program wrote: what a store of any size looks like on the disk.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// The file that is the truth.
+pub(crate) const JOURNAL: &str = "journal.jsonl";
+
+/// CRC-32 as in zip and PNG: the program's own implementation can't vouch for itself.
+pub(crate) fn crc32(bytes: &[u8]) -> u32 {
+    const TABLE: [u32; 256] = table();
+    !bytes.iter().fold(!0_u32, |crc, byte| {
+        (crc >> 8) ^ TABLE[usize::from(crc.to_le_bytes()[0] ^ byte)]
+    })
+}
+
+/// What eight steps, bit by bit, make of each byte.
+const fn table() -> [u32; 256] {
+    let mut table = [0; 256];
+    let mut index = 0;
+    while index < table.len() {
+        let mut crc = index as u32;
+        let mut step = 0;
+        while step < 8 {
+            crc = if crc & 1 == 1 {
+                (crc >> 1) ^ 0xedb8_8320
+            } else {
+                crc >> 1
+            };
+            step += 1;
+        }
+        table[index] = crc;
+        index += 1;
+    }
+    table
+}
+
+/// Writes a journal of `memories`, whose texts are what [`text_of`] says.
+pub(crate) fn write_journal(data: &Path, memories: usize) {
+    let mut file = BufWriter::new(File::create(data.join(JOURNAL)).unwrap());
+    let at = "2026-11-30T00:00:00.000Z";
+    let header = format!(
+        r#""journal":{{"format":1,"store":"{:032x}","generation":"{:032x}","next_id":0,"created_at":"{at}"}}"#,
+        1, 2
+    );
+    let saves = (0..memories).map(|number| {
+        let text = text_of(number);
+        format!(
+            r#""save":{{"id":"m{number}","text":"{text}","kind":"semantic","tags":[],"importance":5.0,"created_at":"{at}"}}"#
+        )
+    });
+    let mut previous = 0;
+    for event in std::iter::once(header).chain(saves) {
+        let covered = format!(r#""prev":"{previous:08x}",{event}}}"#);
+        previous = crc32(covered.as_bytes());
+        writeln!(file, r#"{{"crc":"{previous:08x}",{covered}"#).unwrap();
+    }
+    file.flush().unwrap();
+}
+
+/// A text of some words that many others have as well, and one that no other has.
+fn text_of(number: usize) -> String {
+    const NAMES: [&str; 7] = ["Ada", "Boris", "Chloe", "Dmitri", "Elena", "Farid", "Greta"];
+    const THINGS: [&str; 11] = [
+        "bread",
+        "trains",
+        "chess",
+        "the garden",
+        "old maps",
+        "jazz",
+        "bicycles",
+        "tea",
+        "stamps",
+        "rivers",
+        "lanterns",
+    ];
+    let (name, thing) = (NAMES[number % NAMES.len()], THINGS[number % THINGS.len()]);
+    format!("{name} likes {thing}, as was said in conversation n{number}n about this and that")
+}
+
+#[test]
+fn checksums_are_those_that_everybody_knows() {
+    assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+    assert_eq!(crc32(b""), 0);
+}
