@@ -108,16 +108,14 @@ impl Caretaker {
 
     /// Tidies up until nothing is left to do. Others may have the store in between.
     fn tidy_up(&mut self) {
-        let _ = tracing_subscriber::fmt()
-            .with_writer(std::io::stderr)
-            .try_init();
         let began = Instant::now();
         let (mut more, mut failed) = (0, 0);
         loop {
-            match self.0.maintain() {
+            match self.0.maintain(None) {
                 Maintained::Done => return,
                 Maintained::More => more += 1,
                 Maintained::Failed => failed += 1,
+                Maintained::Wanting(wanted) => panic!("no provider is configured, yet {wanted:?}"),
             }
             assert!(
                 began.elapsed() < PATIENCE,
@@ -176,7 +174,7 @@ fn nothing_is_lost_while_two_write_one_searches_and_one_rewrites_the_journal() {
     let mut first = server(data.path());
     let mut texts = BTreeMap::new();
     for number in 0..MEMORIES {
-        let text = format!("before, number {number}");
+        let text = format!("before, number n{number}");
         texts.insert(save_with_tags(&mut first, &text), text);
     }
     let path = Arc::<Path>::from(data.path());
@@ -187,7 +185,7 @@ fn nothing_is_lost_while_two_write_one_searches_and_one_rewrites_the_journal() {
             thread::spawn(move || {
                 let mut server = server(&path);
                 let save = |number| {
-                    let text = format!("meanwhile, number {number} of {writer}");
+                    let text = format!("meanwhile, number n{number}w{writer}");
                     (save_with_tags(&mut server, &text), text)
                 };
                 (0..MEMORIES).map(save).collect::<Vec<_>>()

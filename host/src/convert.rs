@@ -5,6 +5,7 @@
 
 mod content;
 mod lists;
+mod needs;
 mod params;
 
 use serde_json::{Map, Value};
@@ -15,6 +16,7 @@ use crate::sandbox::bindings::personal_memory::mcp::types::{CacheHint, Pending};
 use crate::version::Version;
 
 pub use self::lists::implementation;
+pub use self::needs::meet;
 pub use self::params::{
     Params, client, client_capabilities, completion, declaration, log_level, log_level_name, page,
     prompt_get, resource_read, tool_call, uri,

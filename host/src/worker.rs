@@ -5,7 +5,7 @@
 //! sleeps without end.
 
 mod agenda;
-pub mod provider;
+mod provider;
 mod queue;
 mod watch;
 
@@ -20,8 +20,7 @@ use self::watch::Watch;
 use crate::embedder::Embedder;
 use crate::jsonrpc::{Outgoing, Response};
 use crate::protocol::{Finished, Interest, Outbox, PendingCall, Step, Subscriptions};
-use crate::sandbox::bindings::personal_memory::mcp::types::Resumption;
-use crate::sandbox::{Cancel, Maintained, Sandbox};
+use crate::sandbox::{Cancel, Maintained, Resumption, Sandbox};
 
 /// How long a call that was cancelled at the end may take to come to rest: a broken instance waits a second for its file
 /// operations.

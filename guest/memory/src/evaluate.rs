@@ -343,5 +343,5 @@ impl SplitMix {
 }
 
 #[cfg(test)]
-#[path = "evaluate/tests.rs"]
+#[path = "evaluate_tests.rs"]
 mod tests;

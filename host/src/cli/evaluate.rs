@@ -13,12 +13,8 @@ use serde_json::{Value, json};
 
 use self::beir::Collection;
 use super::options::Options;
-use crate::sandbox::Sandbox;
-use crate::sandbox::bindings::administered::exports::personal_memory::memory::admin::{
-    Evaluation, Failure,
-};
-use crate::sandbox::bindings::personal_memory::mcp::types::Resumption;
-use crate::worker::provider;
+use crate::convert;
+use crate::sandbox::{Resumption, Sandbox, Scored};
 
 #[derive(Debug, Args)]
 pub(super) struct EvaluateOptions {
@@ -97,17 +93,13 @@ fn score(request: &String, options: &Options) -> Result<Value> {
     let mut sandbox: Sandbox = options.sandbox_without_grants(embedder.as_ref())?;
     let mut resumption: Option<Resumption> = None;
     for _ in 0..MAX_SLICES {
-        let answer = sandbox.evaluate(request, resumption.as_ref());
-        let answer = answer.map_err(|error| anyhow!("the component failed: {error}"))?;
-        match answer {
-            Ok(Evaluation::Complete(report)) => {
+        let scored = sandbox.evaluate(request, resumption.as_ref());
+        match scored.map_err(|error| anyhow!("the evaluation failed: {error}"))? {
+            Scored::Report(report) => {
                 return serde_json::from_str(&report).context("the component's report is not JSON");
             }
-            Ok(Evaluation::Needs(pending)) => {
-                resumption = Some(provider::resumption(pending, embedder.as_ref()));
-            }
-            Err(Failure::NotFound(why) | Failure::Invalid(why) | Failure::Failed(why)) => {
-                bail!("{why}")
+            Scored::Wanting(pending) => {
+                resumption = Some(convert::meet(pending, embedder.as_ref()));
             }
         }
     }

@@ -50,6 +50,15 @@ pub enum Maintained {
     Failed,
 }
 
+/// Where an evaluation stands.
+#[derive(Debug)]
+pub enum Scored {
+    /// The report, in JSON.
+    Report(String),
+    /// It goes on with these.
+    Wanting(Pending),
+}
+
 /// What came of an attempt to enter.
 enum Entered<T> {
     Returned(T),
@@ -162,18 +171,28 @@ impl Sandbox {
     }
 
     /// Scores retrieval on documents, queries and judgements that are given; the store is not touched.
+    ///
+    /// # Errors
+    ///
+    /// The component refuses the request, which is [`CallError::Unavailable`] with its reason, or has nothing to score.
     #[expect(clippy::ptr_arg, reason = "the generated function wants it so")]
     pub fn evaluate(
         &mut self,
         request: &String,
         resume: Option<&Resumption>,
-    ) -> Result<Result<Evaluation, Failure>, CallError> {
+    ) -> Result<Scored, CallError> {
         let score = async |exports: &Exports, store: &mut Store<Guest>| match &exports.admin {
             Some(admin) => admin.call_evaluate(store, request, resume).await.map(Some),
             None => Ok(None),
         };
         match self.enter(None, &Cancel::default(), None, score)? {
-            Entered::Returned(Some(answer)) => Ok(answer),
+            Entered::Returned(Some(Ok(Evaluation::Complete(report)))) => Ok(Scored::Report(report)),
+            Entered::Returned(Some(Ok(Evaluation::Needs(pending)))) => Ok(Scored::Wanting(pending)),
+            Entered::Returned(Some(Err(failure))) => match failure {
+                Failure::NotFound(why) | Failure::Invalid(why) | Failure::Failed(why) => {
+                    Err(CallError::Unavailable(why))
+                }
+            },
             Entered::Returned(None) | Entered::Opening => Err(CallError::NotExported("admin")),
         }
     }

@@ -5,11 +5,10 @@ use std::sync::mpsc::{SendError, Sender, channel};
 use std::thread;
 
 use super::{Work, queue};
-use crate::embedder::{Embedder, Purpose};
+use crate::convert;
+use crate::embedder::Embedder;
 use crate::protocol::PendingCall;
-use crate::sandbox::bindings::personal_memory::mcp::types::{
-    Answer, Embedding, EmbeddingPurpose, Given, Need, Pending, Resumption, Want,
-};
+use crate::sandbox::Pending;
 
 /// For whom vectors are got.
 pub(super) enum Client {
@@ -39,7 +38,7 @@ impl Provider {
             let queue = queue.clone();
             thread::spawn(move || {
                 for Order { client, pending } in orders {
-                    let resumption = resumption(pending, Some(&embedder));
+                    let resumption = convert::meet(pending, Some(&embedder));
                     queue.put_back(Work::Resume(client, resumption));
                 }
             });
@@ -57,44 +56,8 @@ impl Provider {
             _ => Some(SendError(order)),
         };
         if let Some(SendError(Order { client, pending })) = unsent {
-            let resumption = resumption(pending, None);
+            let resumption = convert::meet(pending, None);
             self.queue.put_back(Work::Resume(client, resumption));
         }
-    }
-}
-
-/// What is wanted, as far as it can be had.
-pub fn resumption(pending: Pending, embedder: Option<&Embedder>) -> Resumption {
-    let needs = pending.needs.into_iter();
-    Resumption {
-        state: pending.state,
-        answers: needs.map(|need| answer(need, embedder)).collect(),
-    }
-}
-
-fn answer(need: Need, embedder: Option<&Embedder>) -> Answer {
-    let given = match (need.want, embedder) {
-        (Want::Embed(request), Some(embedder)) => {
-            let purpose = match request.purpose {
-                EmbeddingPurpose::Query => Purpose::Query,
-                EmbeddingPurpose::Passage => Purpose::Passage,
-            };
-            match embedder.embed(&request.texts, purpose) {
-                Ok(vectors) => Given::Vectors(Embedding {
-                    embedder: embedder.id(),
-                    vectors,
-                }),
-                Err(error) => {
-                    tracing::warn!("{error}");
-                    Given::Failed(error.to_string())
-                }
-            }
-        }
-        (Want::Embed(_), None) => Given::Failed("no embedding provider is configured".to_owned()),
-        (Want::Ask(_), _) => Given::Failed("nobody can be asked here".to_owned()),
-    };
-    Answer {
-        key: need.key,
-        given,
     }
 }

@@ -51,7 +51,7 @@ pub(super) const MIN_TAIL_BYTES: u64 = 64 * 1024;
 /// A tail is worth a snapshot from this part of the journal on. A snapshot is written as a whole and is about as large as
 /// the journal, so a byte of the journal costs at most so many bytes of snapshots; and a start at a hundred thousand
 /// memories has a thousand of them to index at most.
-const TAIL_PART: u64 = 100;
+const TAIL_PART: u64 = 128;
 
 /// What the index derives from the memories, as bytes that only it understands.
 #[derive(Clone, Debug, Default, PartialEq)]
