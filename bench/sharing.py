@@ -10,7 +10,7 @@ PROGRAM is the path of personal-memory. Everything happens in temporary director
 - A cancellation hits a search that waits for its store to be opened. The time is that to the answer of the next request,
   which was sent in the same breath.
 - An idle server has shaken hands and searched once. CPU is time on a processor, wake-ups are voluntary context switches,
-  of all its threads, over the idle seconds. What it does two seconds after its last call is over by then.
+  of all its threads, over the idle seconds. What it does after its last call is over by then.
 - A store is opened by the first search after the process before was killed.
 """
 
@@ -29,8 +29,8 @@ IDLE_SERVERS = 10
 CANCELLATIONS = 10
 REOPENINGS = 5
 STORES = (10_000, 100_000)
-# A server tidies up two seconds after its last call.
-SETTLE_SECONDS = 4
+# A server tidies up two seconds after its last call, and lets go of threads that did file operations ten seconds after it.
+SETTLE_SECONDS = 14
 
 
 class Server:

@@ -10,25 +10,24 @@ use std::time::{Duration, Instant};
 
 use personal_memory::sandbox::{Cancel, Grant, MEMORY, Maintained, Sandbox, SandboxConfig};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
-use crate::harness::{Builder, JOURNAL, PATIENCE, Server};
+use crate::harness::{Builder, JOURNAL, PATIENCE, Server, tag, text_of, write_worn_journal};
 
-/// Tags that a memory may have. Each that is added makes the line before it dead, all but the text.
-const TAGS: usize = 16;
+/// Tags that a memory gets, one by one. Each makes the line before it dead, all but the text.
+const TAGS: usize = 8;
 
-/// So many memories, with all tags added one by one, leave a journal that is worth a rewrite (256 kB, most of it dead),
-/// and what is left of it is more than one write takes (64 kB).
-const MEMORIES: usize = 60;
+/// So many memories leave a journal that is worth a rewrite (256 kB, most of it dead), and what is left of it is more than
+/// one write takes (64 kB).
+const MEMORIES: usize = 200;
+
+/// Memories that each writer adds while the journal is rewritten.
+const ADDED: usize = 30;
 
 fn server(data: &Path) -> Server {
     let mut server = Builder::memory_in(data).start();
     server.initialize("2025-11-25");
     server
-}
-
-/// As long as a tag may be, and different from all others.
-fn tag(number: usize) -> String {
-    format!("tag{number:061}")
 }
 
 /// Saves a memory and then each of its tags; returns its id.
@@ -126,20 +125,21 @@ impl Caretaker {
     }
 }
 
+/// A store whose journal is mostly dead; what is in it, by id.
+fn worn_store() -> (TempDir, BTreeMap<String, String>) {
+    let data = tempfile::tempdir().unwrap();
+    write_worn_journal(data.path(), MEMORIES, TAGS);
+    let texts = (0..MEMORIES).map(|number| (format!("m{number}"), text_of(number)));
+    (data, texts.collect())
+}
+
 #[test]
 fn others_follow_into_a_journal_that_one_process_rewrote() {
-    let data = tempfile::tempdir().unwrap();
+    let (data, texts) = worn_store();
     let (mut writer, mut other) = (server(data.path()), server(data.path()));
-    let mut texts = BTreeMap::new();
-    for number in 0..MEMORIES {
-        let text = format!("memory number {number}");
-        let id = save_with_tags(&mut writer, &text);
-        // Both have read all of it before it is rewritten.
-        other.request(
-            "resources/read",
-            &json!({"uri": format!("memory://entries/{id}")}),
-        );
-        texts.insert(id, text);
+    // Both have read all of it before it is rewritten.
+    for server in [&mut writer, &mut other] {
+        server.call("memory_search", &json!({"query": "bread"}));
     }
     let (before, size) = (header(data.path()), journal_bytes(data.path()));
     Caretaker::start(data.path()).tidy_up();
@@ -156,7 +156,10 @@ fn others_follow_into_a_journal_that_one_process_rewrote() {
             server.call_text("memory_save", &json!({"text": text})),
             format!("Saved m{}.", MEMORIES + number)
         );
-        let again = server.call_text("memory_save", &json!({"text": "memory number 7"}));
+        let again = server.call_text(
+            "memory_save",
+            &json!({"text": text_of(7), "kind": "semantic"}),
+        );
         assert!(again.contains("m7"), "{again}");
     }
     // And so does a process that knows the new file only.
@@ -170,13 +173,9 @@ fn journal_bytes(data: &Path) -> u64 {
 
 #[test]
 fn nothing_is_lost_while_two_write_one_searches_and_one_rewrites_the_journal() {
-    let data = tempfile::tempdir().unwrap();
+    let (data, mut texts) = worn_store();
     let mut first = server(data.path());
-    let mut texts = BTreeMap::new();
-    for number in 0..MEMORIES {
-        let text = format!("before, number n{number}");
-        texts.insert(save_with_tags(&mut first, &text), text);
-    }
+    first.call("memory_search", &json!({"query": "bread"}));
     let path = Arc::<Path>::from(data.path());
     let written = Arc::new(AtomicBool::new(false));
     let writers: Vec<_> = (0..2)
@@ -188,7 +187,7 @@ fn nothing_is_lost_while_two_write_one_searches_and_one_rewrites_the_journal() {
                     let text = format!("meanwhile, number n{number}w{writer}");
                     (save_with_tags(&mut server, &text), text)
                 };
-                (0..MEMORIES).map(save).collect::<Vec<_>>()
+                (0..ADDED).map(save).collect::<Vec<_>>()
             })
         })
         .collect();
@@ -196,7 +195,7 @@ fn nothing_is_lost_while_two_write_one_searches_and_one_rewrites_the_journal() {
     let searcher = thread::spawn(move || {
         let mut server = server(&searched);
         while !done.load(Ordering::Relaxed) {
-            let found = server.call("memory_search", &json!({"query": "number", "k": 50}));
+            let found = server.call("memory_search", &json!({"query": "likes", "k": 50}));
             let memories = found["structuredContent"]["memories"].as_array().unwrap();
             assert!(!memories.is_empty(), "{found}");
         }

@@ -62,6 +62,27 @@ fn a_save_is_written_and_made_durable_before_it_is_acknowledged() {
     }
 }
 
+/// A runtime takes so much with one write (64 kB); a batch may be longer, and is durable all at once.
+#[test]
+fn a_batch_of_more_than_one_write_takes_is_stored_whole() {
+    let data = tempfile::tempdir().unwrap();
+    let mut observed = Observed::start(data.path());
+    observed.save("before");
+    observed.events();
+    let texts: Vec<String> = (0..300)
+        .map(|number| format!("{number}: {}", "x".repeat(1000)))
+        .collect();
+    assert_eq!(observed.import(&texts), 300);
+    let syncs = |event: &&Event| matches!(event, Event::Sync(_));
+    assert_eq!(observed.events().iter().filter(syncs).count(), 1);
+
+    let mut later = Observed::start(data.path());
+    for text in [&texts[0], &texts[299]] {
+        let (answer, is_error) = later.save(text);
+        assert!(!is_error && answer.starts_with("Already"), "{answer}");
+    }
+}
+
 #[test]
 fn a_search_waits_for_no_disk() {
     let data = tempfile::tempdir().unwrap();

@@ -10,7 +10,7 @@ use crate::harness::{Builder, Server, cancellation, tool_call, write_journal};
 const MEMORIES: usize = 100_000;
 
 /// Seconds.
-const DEADLINE: &str = "1";
+const DEADLINE: &str = "2";
 
 fn start(data: &Path) -> Server {
     Builder::memory_in(data)

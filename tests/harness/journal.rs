@@ -38,6 +38,11 @@ const fn table() -> [u32; 256] {
 
 /// Writes a journal of `memories`, whose texts are what [`text_of`] says.
 pub(crate) fn write_journal(data: &Path, memories: usize) {
+    write_worn_journal(data, memories, 0);
+}
+
+/// The same, where each memory was then given `tags`, one by one: all but the last of these lines are dead.
+pub(crate) fn write_worn_journal(data: &Path, memories: usize, tags: usize) {
     let mut file = BufWriter::new(File::create(data.join(JOURNAL)).unwrap());
     let at = "2026-11-30T00:00:00.000Z";
     let header = format!(
@@ -50,8 +55,13 @@ pub(crate) fn write_journal(data: &Path, memories: usize) {
             r#""save":{{"id":"m{number}","text":"{text}","kind":"semantic","tags":[],"importance":5.0,"created_at":"{at}"}}"#
         )
     });
+    let updates = (0..memories * tags).map(|number| {
+        let given: Vec<String> = (0..=number % tags).map(tag).collect();
+        let (id, given) = (number / tags, given.join(r#"",""#));
+        format!(r#""update":{{"id":"m{id}","at":"{at}","tags":["{given}"]}}"#)
+    });
     let mut previous = 0;
-    for event in std::iter::once(header).chain(saves) {
+    for event in std::iter::once(header).chain(saves).chain(updates) {
         let covered = format!(r#""prev":"{previous:08x}",{event}}}"#);
         previous = crc32(covered.as_bytes());
         writeln!(file, r#"{{"crc":"{previous:08x}",{covered}"#).unwrap();
@@ -59,8 +69,13 @@ pub(crate) fn write_journal(data: &Path, memories: usize) {
     file.flush().unwrap();
 }
 
+/// As long as a tag may be, and different from all others.
+pub(crate) fn tag(number: usize) -> String {
+    format!("tag{number:061}")
+}
+
 /// A text of some words that many others have as well, and one that no other has.
-fn text_of(number: usize) -> String {
+pub(crate) fn text_of(number: usize) -> String {
     const NAMES: [&str; 7] = ["Ada", "Boris", "Chloe", "Dmitri", "Elena", "Farid", "Greta"];
     const THINGS: [&str; 11] = [
         "bread",

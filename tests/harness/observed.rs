@@ -32,6 +32,7 @@ use self::contract::exports::personal_memory::mcp::tools::ToolOutcome;
 use self::contract::exports::personal_memory::mcp::types::{
     ClientCapabilities, ContentBody, RequestContext,
 };
+use self::contract::exports::personal_memory::memory::admin::NewEntry;
 
 /// Where wasmtime-wasi puts the functions that are watched here. Were that another version's, nothing would be seen and
 /// the tests would fail.
@@ -174,6 +175,24 @@ impl Observed {
 
     pub(crate) fn save(&mut self, text: &str) -> (String, bool) {
         self.call("memory_save", &json!({"text": text}))
+    }
+
+    /// Imports texts as one batch; returns how many are new.
+    pub(crate) fn import(&mut self, texts: &[String]) -> u32 {
+        let entry = |text: &String| NewEntry {
+            text: text.clone(),
+            kind: None,
+            tags: Vec::new(),
+            importance: None,
+            created_at: None,
+            last_accessed: None,
+            session: None,
+            forgotten_at: None,
+        };
+        let entries: Vec<NewEntry> = texts.iter().map(entry).collect();
+        let admin = self.memory.personal_memory_memory_admin();
+        let report = admin.call_import_batch(&mut self.store, &entries, false);
+        report.unwrap().unwrap().added
     }
 
     /// What happened since the last time.
