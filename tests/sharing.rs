@@ -200,7 +200,7 @@ fn a_storm_of_cancellations_costs_nothing_but_what_was_cancelled() {
             let number: usize = answered.rsplit('/').next().unwrap().parse().unwrap();
             let size = format!("{answered}: ").len() + round * CALLS + number;
             assert!(acknowledged.insert((uri, size as u64)), "twice: {message}");
-            if number % 3 == 0 {
+            if number.is_multiple_of(3) {
                 assert_eq!(kept.next(), Some(number), "in order, none left out");
             }
         }

@@ -42,7 +42,7 @@ enum Command {
         component: PathBuf,
 
         #[command(flatten)]
-        options: Options,
+        options: Box<Options>,
     },
     /// Measure how well the memory finds things, on collections with known answers. Touches nothing of yours.
     Evaluate(Box<EvaluateOptions>),

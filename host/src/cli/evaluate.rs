@@ -87,7 +87,6 @@ fn of(collection: &Collection) -> Value {
 }
 
 /// Has the component do it, slice by slice.
-#[expect(clippy::ptr_arg, reason = "the generated function wants it so")]
 fn score(request: &String, options: &Options) -> Result<Value> {
     let embedder = options.embedder()?;
     let mut sandbox: Sandbox = options.sandbox_without_grants(embedder.as_ref())?;

@@ -37,10 +37,6 @@ pub struct Session {
 pub(super) type InFlight = Arc<Mutex<HashMap<Id, Cancel>>>;
 
 /// What a transport has to do about a message.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a reply lives for one message and is moved twice"
-)]
 pub enum Step {
     /// Nothing: it was a notification.
     Nothing,

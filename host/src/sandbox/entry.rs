@@ -120,7 +120,7 @@ impl Sandbox {
         };
         let began = Instant::now();
         loop {
-            match self.enter(Some(patience), cancel, None, &look)? {
+            match self.enter(Some(patience), cancel, None, look)? {
                 Entered::Returned(Some(Ok(changes))) => return Ok(Seen::Changes(changes)),
                 Entered::Returned(Some(Err(reason))) => return Err(CallError::Unavailable(reason)),
                 Entered::Returned(None) => return Err(CallError::NotExported("changes")),
@@ -175,7 +175,6 @@ impl Sandbox {
     /// # Errors
     ///
     /// The component refuses the request, which is [`CallError::Unavailable`] with its reason, or has nothing to score.
-    #[expect(clippy::ptr_arg, reason = "the generated function wants it so")]
     pub fn evaluate(
         &mut self,
         request: &String,
