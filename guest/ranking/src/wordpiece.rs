@@ -3,7 +3,7 @@
 //! Normalisation (control characters out, lower case, accents off, Han characters apart) and the cut at punctuation follow
 //! BERT's; then the longest piece that fits is taken again and again. Two simplifications, both without effect on the
 //! languages that the table knows: all combining marks count as accents, and punctuation outside of ASCII is what
-//! [`is_punctuation`] lists.
+//! `is_punctuation` lists.
 //!
 //! The pieces lie in the binary as a hash table that needs no building: `data/README.md` describes it.
 

@@ -2,7 +2,7 @@
 //! construction.
 //!
 //! Nobody wrote these listings and none of the places exists, so anybody may use them and nobody can be misled by a price.
-//! Each listing has two of the [`themes`] in its text, and facts (city, price, bedrooms ...) in its fields **and nowhere
+//! Each listing has two of the themes in its text, and facts (city, price, bedrooms ...) in its fields **and nowhere
 //! in its text** but for the city and the kind of home. A query asks for a theme in words, for facts in filters, or both.
 //! So what is relevant follows from how a listing was made; nobody had to judge it, and the retriever had no say.
 //!
