@@ -90,7 +90,7 @@ impl MemoryBackend {
 
     /// Works on what nobody waits for until the time is up. True: nothing is left to do.
     ///
-    /// A snapshot is written in one go, whatever the time: a quarter of a second at a hundred thousand memories.
+    /// A snapshot is written in one go, whatever the time, which a large store exceeds.
     pub fn step(&mut self, now: Timestamp, time_is_up: TimeIsUp<'_>) -> Result<bool, StoreError> {
         let Some(mut opened) = self.follow_until(time_is_up)? else {
             return Ok(false);

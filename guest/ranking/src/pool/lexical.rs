@@ -16,8 +16,8 @@ const MIN_DOCUMENTS_FOR_COVERAGE: usize = 100;
 /// counts for a third of a word.
 const UNSEEN_PAIR: f32 = 1.0 / 3.0;
 
-/// So many words of the store are taken for like a word: those with the highest likenesses. More change no figure of the
-/// harness by more than .002, and cost time.
+/// So many words of the store are taken for like a word: those with the highest likenesses. More cost time; half
+/// as many moved recall@10 by .003 at most, up on some conversations of LoCoMo and down on others.
 const MAX_ALIKE: usize = 16;
 
 /// So many words of a query are matched softly, the rarest: each is compared with every word of the store.
