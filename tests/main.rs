@@ -21,6 +21,10 @@ mod contents;
 /// Cancellation, progress, logging: more than one message at a time.
 mod flow;
 
+/// Streamable HTTP.
+#[cfg(unix)]
+mod http;
+
 /// How processes end, and what becomes of others when one hangs or nobody reads what it says.
 #[cfg(unix)]
 mod ends;

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::error;
 use super::notify::CallNotifier;
 use super::outbox::Outbox;
+use super::parameters::Parameters;
 use super::scope::Scope;
 use super::session::{InFlight, decorate};
 use super::subscriptions::{Connection, Subscriptions};
@@ -35,6 +36,7 @@ pub struct PendingCall {
     pub(super) subscriptions: Arc<Subscriptions>,
     pub(super) connection: Connection,
     pub(super) in_flight: InFlight,
+    pub(super) parameters: Option<Arc<Parameters>>,
     /// How often the component wanted something, and how often it only made room for others.
     pub(super) rounds: usize,
     pub(super) slices: usize,
@@ -122,6 +124,9 @@ impl PendingCall {
 
     fn result(&self, outcome: Result<Outcome, CallError>) -> Result<Answered, RpcError> {
         let outcome = outcome.map_err(|error| self.error(error))?;
+        if let (Outcome::Tools(page), Some(parameters)) = (&outcome, &self.parameters) {
+            parameters.learn(page);
+        }
         match convert::outcome(outcome, self.scope.version).map_err(error::from_unusable)? {
             Converted::Complete { result, cache } => {
                 let result = Value::Object(result);

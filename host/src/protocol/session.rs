@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::methods::{self, Action};
 use super::outbox::Outbox;
+use super::parameters::Parameters;
 use super::pending::{PendingCall, Purpose};
 use super::scope::{Handshake, Scope};
 use super::subscriptions::{Connection, Subscriptions};
@@ -31,6 +32,8 @@ pub struct Session {
     /// `None` until `initialize`, or `logging/setLevel` before it.
     handshake: Option<Handshake>,
     in_flight: InFlight,
+    /// Learns from the lists of tools that are sent, where envelopes are checked.
+    parameters: Option<Arc<Parameters>>,
 }
 
 /// Requests that are not answered yet. Ids are unique among them, and a cancellation finds its call here.
@@ -58,6 +61,15 @@ impl Session {
             id,
             handshake: None,
             in_flight: InFlight::default(),
+            parameters: None,
+        }
+    }
+
+    /// The same, on a transport whose envelopes are checked against the tools' schemas.
+    pub fn with_parameters(self, parameters: Arc<Parameters>) -> Session {
+        Session {
+            parameters: Some(parameters),
+            ..self
         }
     }
 
@@ -202,6 +214,7 @@ impl Session {
             subscriptions: Arc::clone(&self.subscriptions),
             connection: self.connection,
             in_flight: Arc::clone(&self.in_flight),
+            parameters: self.parameters.clone(),
             rounds: 0,
             slices: 0,
         }
@@ -232,6 +245,19 @@ impl Session {
     pub fn end(&self) {
         let us = convert::implementation(&self.profile.description, Version::MODERN[0]);
         self.subscriptions.end(self.connection, &us);
+    }
+
+    /// The client is gone: what it waits for is cancelled, and it is told nothing more.
+    pub fn abandon(&self) {
+        for cancel in self.lock_in_flight().values() {
+            cancel.cancel();
+        }
+        self.subscriptions.forget(self.connection);
+    }
+
+    /// The revision that was agreed upon with a legacy client, if there was a handshake.
+    pub fn negotiated(&self) -> Option<Version> {
+        self.handshake.as_ref().map(|handshake| handshake.version)
     }
 
     fn is_in_flight(&self, id: &Id) -> bool {

@@ -1,0 +1,32 @@
+//! What all requests share.
+
+use std::sync::Arc;
+
+use super::config::Config;
+use super::modern::Calls;
+use super::sessions::Sessions;
+use crate::protocol::{Parameters, Session, Subscriptions};
+use crate::sandbox::Profile;
+use crate::worker::Worker;
+
+/// The server behind the endpoint.
+pub(super) struct Server {
+    pub(super) config: Config,
+    pub(super) worker: Worker,
+    pub(super) sessions: Arc<Sessions>,
+    /// Of the modern era, which has no sessions.
+    pub(super) calls: Arc<Calls>,
+    pub(super) profile: Arc<Profile>,
+    pub(super) subscriptions: Arc<Subscriptions>,
+    /// What headers must repeat of tools' arguments.
+    pub(super) parameters: Arc<Parameters>,
+}
+
+impl Server {
+    /// A protocol session. `id` tells a component which calls belong together.
+    pub(super) fn session(&self, id: String) -> Session {
+        let profile = Arc::clone(&self.profile);
+        let session = Session::new(profile, Arc::clone(&self.subscriptions), id);
+        session.with_parameters(Arc::clone(&self.parameters))
+    }
+}
