@@ -24,14 +24,14 @@
 //! `BLESS=1 cargo test ...` writes what came back into the files. Read what it wrote: a wrong reply that was blessed is
 //! a rule from then on.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::fs;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Builder, Client, Http, Server, fixtures, request, root};
+use crate::harness::{Builder, Client, Connection, Http, Server, fixtures, request, root};
 
 /// Plays each transcript.
 macro_rules! transcripts {
@@ -223,6 +223,8 @@ struct OverHttp {
     client: Client,
     /// Those to the last message, as lines.
     replies: VecDeque<Vec<u8>>,
+    /// Open streams by the requests that opened them. Closing one is what a cancellation is elsewhere.
+    streams: HashMap<String, Connection>,
 }
 
 impl OverHttp {
@@ -232,25 +234,38 @@ impl OverHttp {
             client: server.modern(),
             server,
             replies: VecDeque::new(),
+            streams: HashMap::new(),
         }
     }
 
     fn send(&mut self, body: &[u8]) {
         assert!(self.replies.is_empty(), "unexpected: {:?}", self.replies);
         let message: Value = serde_json::from_slice(body).unwrap_or_default();
+        let cancelled = message["params"]["requestId"].to_string();
+        if let Some(stream) = self.streams.remove(&cancelled) {
+            return stream.leave();
+        }
         let opens = message["method"] == "initialize" && message["id"] != Value::Null;
         let is_modern =
             message.to_string().contains("\"io.modelcontextprotocol/") && message.is_object();
         if opens && !is_modern {
             self.client.session = None;
         } else if self.client.session.is_none() && !is_modern {
-            self.client.initialize("2025-11-25");
+            self.client
+                .open(json!({"protocolVersion": "2025-11-25", "capabilities": {}}));
         }
         let (answer, stream) = self.client.post_raw(&self.client.headers(&message), body);
         if let Some(id) = answer.header("mcp-session-id") {
             self.client.session = Some(id.to_owned());
         }
         if let Some(mut stream) = stream {
+            if message["method"] == "subscriptions/listen" {
+                let event = stream.event().unwrap();
+                self.replies
+                    .push_back(format!("{}\n", event.data).into_bytes());
+                self.streams.insert(message["id"].to_string(), stream);
+                return;
+            }
             let events = std::iter::from_fn(|| stream.event());
             let replies = events.filter(|event| !event.data.is_empty());
             self.replies

@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::{Builder, Finished, PATIENCE, Server, request};
+use super::{Builder, Finished, PATIENCE, Server, request, wait_until};
 
 /// What every message is sent with.
 pub(crate) const USUAL: [(&str, &str); 2] = [
@@ -293,6 +293,17 @@ impl Connection {
         }
     }
 
+    /// Goes away as far as the other end can see, and waits until it has seen it.
+    pub(crate) fn leave(mut self) {
+        self.stream.get_ref().shutdown(Shutdown::Write).unwrap();
+        // Whatever was on its way.
+        while self
+            .stream
+            .read(&mut [0; 1024])
+            .is_ok_and(|length| length > 0)
+        {}
+    }
+
     /// Whether the other end closes the connection without a further byte.
     pub(crate) fn is_closed(&mut self) -> bool {
         matches!(self.stream.read(&mut [0]), Ok(0))
@@ -382,6 +393,18 @@ impl Client {
         (answer, None)
     }
 
+    /// Sends a message on a connection of its own, and does not wait for what comes of it.
+    pub(crate) fn send(&self, message: &Value) -> Connection {
+        let headers = self.headers(message);
+        let headers: Vec<(&str, &str)> = headers
+            .iter()
+            .map(|(name, value)| (*name, value.as_str()))
+            .collect();
+        let mut connection = Connection::open(self.address);
+        connection.send("POST", "/mcp", &headers, message.to_string().as_bytes());
+        connection
+    }
+
     /// Sends a message as it should be sent.
     pub(crate) fn post(&mut self, message: &Value) -> (Answer, Option<Connection>) {
         self.post_raw(&self.headers(message), message.to_string().as_bytes())
@@ -427,10 +450,14 @@ impl Client {
 
     /// Opens a session; returns the handshake's result.
     pub(crate) fn initialize(&mut self, version: &str) -> Value {
+        let client = json!({"name": "tests", "version": "1"});
+        self.open(json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client}))
+    }
+
+    /// Opens a session with this handshake.
+    pub(crate) fn open(&mut self, params: Value) -> Value {
         self.session = None;
         self.version = None;
-        let client = json!({"name": "tests", "version": "1"});
-        let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client});
         self.next_id += 1;
         let (answer, _) = self.post(&request(self.next_id, "initialize", &params));
         assert_eq!(answer.status, 200, "{answer:?}");
@@ -472,6 +499,13 @@ impl Client {
         let answer = connection.ask("GET", "/mcp", &headers, b"");
         (answer, connection)
     }
+}
+
+/// Waits until a request of a legacy client has arrived: another one with its id is refused.
+pub(crate) fn wait_until_in_flight(client: &mut Client, id: u64) {
+    wait_until("the request arrives", || {
+        client.post(&request(id, "ping", &json!({}))).0.status == 400
+    });
 }
 
 /// A name as a header has it.

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{
     Builder, Client, Http, LIST_CHANGED, NO_DEADLINE, UPDATED, cancellation, fixtures, modern,
-    request, tool_call,
+    request, tool_call, wait_until_in_flight,
 };
 
 fn memory() -> (tempfile::TempDir, Http) {
@@ -254,35 +254,18 @@ fn who_listens_again_takes_the_place_of_the_one_before() {
     server.end_in_order();
 }
 
-/// The call that waits is made although its client has gone: the instance that a cancelled call leaves behind counts from
-/// one, and this is the second.
+/// The call that waits is made although its client has gone.
 #[test]
 fn closing_the_connection_cancels_nothing() {
     let server = misbehaving();
     let mut gone = server.legacy("2025-11-25");
-    let mut busy = server.connect();
     let mut client = server.modern();
-    let send = |connection: &mut crate::harness::Connection, client: &Client, message: &Value| {
-        let headers = client.headers(message);
-        let headers: Vec<(&str, &str)> = headers
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
-        connection.send("POST", "/mcp", &headers, message.to_string().as_bytes());
-    };
     let sleeping = request(1, "tools/call", &modern(json!({"name": "sleep_forever"})));
-    send(&mut busy, &client, &sleeping);
-    let mut connection = server.connect();
-    send(&mut connection, &gone, &tool_call(1, "count", &json!({})));
-    // The message has come: the id is in flight.
-    loop {
-        let (answer, _) = gone.post(&request(1, "ping", &json!({})));
-        if answer.status == 400 {
-            break;
-        }
-    }
-    drop(connection);
-    drop(busy);
+    let busy = client.send(&sleeping);
+    let connection = gone.send(&tool_call(1, "count", &json!({})));
+    wait_until_in_flight(&mut gone, 1);
+    connection.leave();
+    busy.leave();
     assert_eq!(client.call("count", &json!({}))["content"][0]["text"], "2");
     server.end_in_order();
 }
@@ -291,21 +274,8 @@ fn closing_the_connection_cancels_nothing() {
 fn a_call_that_its_client_cancelled_is_answered_with_nothing() {
     let server = misbehaving();
     let mut client = server.legacy("2025-11-25");
-    let message = tool_call(1, "sleep_forever", &json!({}));
-    let headers = client.headers(&message);
-    let headers: Vec<(&str, &str)> = headers
-        .iter()
-        .map(|(name, value)| (*name, value.as_str()))
-        .collect();
-    let mut connection = server.connect();
-    connection.send("POST", "/mcp", &headers, message.to_string().as_bytes());
-    // In flight, so that there is something to cancel.
-    while client
-        .post(&tool_call(1, "no_such_tool", &json!({})))
-        .0
-        .status
-        != 400
-    {}
+    let mut connection = client.send(&tool_call(1, "sleep_forever", &json!({})));
+    wait_until_in_flight(&mut client, 1);
     let (answer, _) = client.post(&cancellation(1));
     assert_eq!(answer.status, 202);
     let answer = connection.answer();

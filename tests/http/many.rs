@@ -1,20 +1,13 @@
+use std::sync::mpsc::channel;
 use std::thread;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    Builder, Connection, Http, NO_DEADLINE, fixtures, modern, request, tool_call,
+    Builder, NO_DEADLINE, PATIENCE, error_of, fixtures, modern, request, tool_call,
+    wait_until_in_flight,
 };
-
-fn send(connection: &mut Connection, server: &Http, message: &Value) {
-    let headers = server.modern().headers(message);
-    let headers: Vec<(&str, &str)> = headers
-        .iter()
-        .map(|(name, value)| (*name, value.as_str()))
-        .collect();
-    connection.send("POST", "/mcp", &headers, message.to_string().as_bytes());
-}
 
 fn calling(id: impl Into<Value>, tool: &str) -> Value {
     request(id, "tools/call", &modern(json!({"name": tool})))
@@ -59,12 +52,17 @@ fn a_client_that_does_not_read_holds_up_nobody() {
     const REQUESTS: usize = 1500;
     let data = tempfile::tempdir().unwrap();
     let server = Builder::http_memory_in(data.path()).serve();
-    let mut slow = server.connect();
-    let list = request(1, "tools/list", &modern(json!({})));
-    for _ in 0..REQUESTS {
-        send(&mut slow, &server, &list);
-    }
     let mut client = server.modern();
+    let list = request(1, "tools/list", &modern(json!({})));
+    let mut slow = client.send(&list);
+    let headers = client.headers(&list);
+    let headers: Vec<(&str, &str)> = headers
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
+    for _ in 1..REQUESTS {
+        slow.send("POST", "/mcp", &headers, list.to_string().as_bytes());
+    }
     for number in 0..20 {
         client.call("memory_save", &json!({"text": format!("quick {number}")}));
     }
@@ -77,35 +75,32 @@ fn a_client_that_does_not_read_holds_up_nobody() {
 
 #[test]
 fn calls_beyond_the_queue_are_refused_at_once() {
+    const MORE_THAN_FIT: usize = 300;
     let server = Builder::http_component(&fixtures().misbehaving)
         .args(&["--timeout", NO_DEADLINE])
         .serve();
-    let mut busy = server.connect();
-    send(&mut busy, &server, &calling("busy", "sleep_forever"));
-    let mut legacy = server.legacy("2025-03-26");
-    let mut waiting = Vec::new();
-    let refused = loop {
-        let mut connection = server.connect();
-        send(&mut connection, &server, &calling(waiting.len(), "count"));
-        waiting.push(connection);
-        if waiting.len() > 256 {
-            break legacy.exchange(&tool_call("late", "count", &json!({})));
-        }
-    };
-    let message = refused[0]["error"]["message"].as_str().unwrap();
+    let client = server.modern();
+    let busy = client.send(&calling("busy", "sleep_forever"));
+    let (sender, answers) = channel();
+    for id in 0..MORE_THAN_FIT {
+        let mut connection = client.send(&calling(id, "count"));
+        let sender = sender.clone();
+        thread::spawn(move || sender.send(connection.answer().json()));
+    }
+    // All others wait, so the first answer is a refusal.
+    let refused = answers.recv_timeout(PATIENCE).unwrap();
+    let (code, message) = error_of(&refused);
+    assert_eq!(code, -32603);
     assert!(message.contains("too many calls are waiting"), "{message}");
     drop(busy);
-    let mut counts = Vec::new();
-    for mut connection in waiting {
-        let answer = connection.answer().json();
-        if let Some(text) = answer["result"]["content"][0]["text"].as_str() {
-            counts.push(text.parse::<u32>().unwrap());
-        }
+    // All are answered, each once.
+    let mut ids = vec![refused["id"].as_u64().unwrap()];
+    while ids.len() < MORE_THAN_FIT {
+        let answer = answers.recv_timeout(PATIENCE).unwrap();
+        ids.push(answer["id"].as_u64().unwrap());
     }
-    assert!(counts.len() >= 255, "{counts:?}");
-    counts.sort_unstable();
-    let each_once: Vec<u32> = (1..=counts.len()).map(|count| count as u32).collect();
-    assert_eq!(counts, each_once);
+    ids.sort_unstable();
+    assert_eq!(ids, (0..MORE_THAN_FIT as u64).collect::<Vec<_>>());
     server.end_in_order();
 }
 
@@ -114,22 +109,12 @@ fn calls_are_made_in_order_of_arrival_whoever_sent_them() {
     let server = Builder::http_component(&fixtures().misbehaving)
         .args(&["--timeout", NO_DEADLINE])
         .serve();
-    let mut busy = server.connect();
-    send(&mut busy, &server, &calling("busy", "sleep_forever"));
+    let busy = server.modern().send(&calling("busy", "sleep_forever"));
     let mut waiting = Vec::new();
     for number in 1..=6 {
         let mut client = server.legacy("2025-11-25");
-        let message = tool_call(number, "count", &json!({}));
-        let headers = client.headers(&message);
-        let headers: Vec<(&str, &str)> = headers
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
-        let mut connection = server.connect();
-        connection.send("POST", "/mcp", &headers, message.to_string().as_bytes());
-        // It has arrived when its id is in flight.
-        while client.post(&request(number, "ping", &json!({}))).0.status == 200 {}
-        waiting.push(connection);
+        waiting.push(client.send(&tool_call(number, "count", &json!({}))));
+        wait_until_in_flight(&mut client, number);
     }
     drop(busy);
     for (index, mut connection) in waiting.into_iter().enumerate() {
@@ -181,10 +166,9 @@ fn a_call_that_hangs_does_not_outlive_the_process_that_is_asked_to_end() {
     let server = Builder::http_component(&fixtures().misbehaving)
         .args(&["--timeout", NO_DEADLINE])
         .serve();
-    let mut busy = server.connect();
-    send(&mut busy, &server, &calling(1, "sleep_forever"));
-    let mut waiting = server.connect();
-    send(&mut waiting, &server, &calling(2, "count"));
+    let client = server.modern();
+    let _busy = client.send(&calling(1, "sleep_forever"));
+    let _waiting = client.send(&calling(2, "count"));
     // It has come when another one that came later is answered.
     assert_eq!(
         server

@@ -1,10 +1,11 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::harness::{
-    Builder, Client, Http, JOURNAL, LIST_CHANGED, NO_DEADLINE, UPDATED, encoded, fixtures, modern,
-    request, wait_until,
+    Builder, Client, Http, JOURNAL, LIST_CHANGED, NO_DEADLINE, UPDATED, calls_in, encoded,
+    fixtures, modern, request, wait_for_calls, wait_until,
 };
 
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
@@ -183,18 +184,7 @@ fn there_are_no_sessions_and_an_id_of_one_is_ignored() {
         (200, 0)
     );
     // Ids are each client's own affair: the same one may be under way twice.
-    let mut busy = server.connect();
-    let headers = client.headers(&calling(7, "sleep_forever"));
-    let headers: Vec<(&str, &str)> = headers
-        .iter()
-        .map(|(name, value)| (*name, value.as_str()))
-        .collect();
-    busy.send(
-        "POST",
-        "/mcp",
-        &headers,
-        calling(7, "sleep_forever").to_string().as_bytes(),
-    );
+    let busy = client.send(&calling(7, "sleep_forever"));
     let (answer, _) = client.post(&request(7, "server/discover", &modern(json!({}))));
     assert_eq!(answer.status, 200);
     drop(busy);
@@ -250,25 +240,42 @@ fn log_messages_come_on_the_request_s_own_stream() {
     server.end_in_order();
 }
 
-/// The deadline is far away, and the call's instance counts from one: what ends it is that its client has gone.
+/// The deadline is far away: what ends the call is that its client has gone.
 #[test]
 fn closing_the_connection_cancels_the_call() {
-    let server = misbehaving();
+    let data = tempfile::tempdir().unwrap();
+    let server = unhurried(&data);
     let mut client = server.modern();
-    for tool in ["sleep_forever", "loop_forever"] {
-        assert_eq!(client.call("count", &json!({}))["content"][0]["text"], "1");
-        let message = calling(1, tool);
-        let headers = client.headers(&message);
-        let headers: Vec<(&str, &str)> = headers
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
-        let mut connection = server.connect();
-        connection.send("POST", "/mcp", &headers, message.to_string().as_bytes());
+    for times in 1..=2 {
+        let connection = client.send(&calling(1, "hang"));
+        wait_for_calls(data.path(), "call hang", times);
         drop(connection);
+        client.call("note", &json!({}));
     }
-    assert_eq!(client.call("count", &json!({}))["content"][0]["text"], "1");
     server.end_in_order();
+}
+
+#[test]
+fn closing_the_connection_cancels_a_call_that_waits_too() {
+    let data = tempfile::tempdir().unwrap();
+    let server = unhurried(&data);
+    let mut client = server.modern();
+    let hanging = client.send(&calling(1, "hang"));
+    wait_for_calls(data.path(), "call hang", 1);
+    client.send(&calling(2, "change")).leave();
+    hanging.leave();
+    client.call("note", &json!({}));
+    let calls = calls_in(data.path());
+    assert!(!calls.contains(&"call change".to_owned()), "{calls:?}");
+    server.end_in_order();
+}
+
+fn unhurried(data: &TempDir) -> Http {
+    Builder::http_component(&fixtures().unhurried)
+        .args(&["--timeout", NO_DEADLINE])
+        .arg("--data-dir")
+        .arg(data.path())
+        .serve()
 }
 
 fn listening(id: &Value, filter: &Value) -> Value {
