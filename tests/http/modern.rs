@@ -278,6 +278,49 @@ fn unhurried(data: &TempDir) -> Http {
         .serve()
 }
 
+#[test]
+fn arguments_that_a_schema_marks_are_repeated_in_headers() {
+    let data = tempfile::tempdir().unwrap();
+    let server = unhurried(&data);
+    let mut client = server.modern();
+    let call = |arguments: Value| {
+        let params = modern(json!({"name": "note", "arguments": arguments}));
+        request(1, "tools/call", &params)
+    };
+    let arguments = json!({"region": "österreich", "where": {"zone": 42}});
+    let region = "=?base64?w7ZzdGVycmVpY2g=?=";
+    // Nobody has listed the tools yet: a client may remember them from an earlier time.
+    for (arguments, region, zone, expected) in [
+        (&arguments, Some(region), Some("42"), (200, 0)),
+        (&arguments, Some(region), Some("42.0"), (200, 0)),
+        (&arguments, Some(region), None, (400, -32020)),
+        (&arguments, None, Some("42"), (400, -32020)),
+        (&arguments, Some("elsewhere"), Some("42"), (400, -32020)),
+        (&arguments, Some(region), Some("43"), (400, -32020)),
+        (&arguments, Some("=?base64?!?="), Some("42"), (400, -32020)),
+        (&json!({}), None, None, (200, 0)),
+        (&json!({"region": null}), None, None, (200, 0)),
+        (&json!({}), Some("x"), None, (400, -32020)),
+    ] {
+        let message = call(arguments.clone());
+        let mut headers = client.headers(&message);
+        headers.extend(region.map(|value| ("Mcp-Param-Region", value.to_owned())));
+        headers.extend(zone.map(|value| ("mcp-param-zone", value.to_owned())));
+        let (answer, _) = client.post_raw(&headers, message.to_string().as_bytes());
+        let code = answer.json()["error"]["code"].as_i64().unwrap_or_default();
+        assert_eq!(
+            (answer.status, code),
+            expected,
+            "{arguments} {region:?} {zone:?}"
+        );
+    }
+    // Other eras know nothing of it.
+    let mut legacy = server.legacy("2025-11-25");
+    let result = legacy.call("note", &arguments);
+    assert_eq!(result["content"][0]["text"], "done");
+    server.end_in_order();
+}
+
 fn listening(id: &Value, filter: &Value) -> Value {
     request(
         id.clone(),
