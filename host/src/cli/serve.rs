@@ -1,6 +1,7 @@
 //! The server: what AI apps start.
 
 use std::io::{self, BufReader, Write};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 
@@ -23,10 +24,12 @@ pub(super) fn run(options: &Options) -> Result<()> {
     };
     tracing::info!("serving {} ({made})", sandbox.profile().description.name);
     let session = session_id()?;
+    let service = Arc::new(options.service(&sandbox));
     stdio::serve(
         BufReader::new(io::stdin()),
         transport_output(),
         sandbox,
+        service,
         embedder,
         session,
         options.max_line_bytes,
