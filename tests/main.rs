@@ -24,6 +24,10 @@ mod flow;
 /// Asking the client, and through it the person, in both eras.
 mod asking;
 
+/// Streamable HTTP.
+#[cfg(unix)]
+mod http;
+
 /// How processes end, and what becomes of others when one hangs or nobody reads what it says.
 #[cfg(unix)]
 mod ends;

@@ -165,6 +165,11 @@ impl Response {
             error: Some(error),
         }
     }
+
+    /// The code of the error, if it is one.
+    pub fn error_code(&self) -> Option<i64> {
+        self.error.as_ref().map(|error| error.code)
+    }
 }
 
 /// A message of ours that is not answered.

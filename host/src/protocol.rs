@@ -8,12 +8,14 @@
 //! `initialize` and keep a little state, the *modern* one carries everything in each request.
 
 mod asking;
+mod envelope;
 mod error;
 mod input_required;
 mod lifecycle;
 mod methods;
 mod notify;
 mod outbox;
+mod parameters;
 mod pending;
 mod questions;
 mod scope;
@@ -23,7 +25,11 @@ mod session;
 mod subscriptions;
 mod wants;
 
+pub use self::envelope::{Envelope, Field, HEADER_MISMATCH};
+pub use self::error::{MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION};
+pub use self::methods::is_handshake;
 pub use self::outbox::Outbox;
+pub use self::parameters::Parameters;
 pub use self::pending::{Finished, PendingCall, Resumed};
 pub use self::questions::{Inquiry, Questions};
 pub use self::service::{DEFAULT_ASK_TIMEOUT, Service};

@@ -61,6 +61,12 @@ impl Version {
         self == Version::V2025_03_26
     }
 
+    /// Whether a client knows that a stream of events may begin with one that says nothing, so that there is something to
+    /// resume from.
+    pub fn has_primed_streams(self) -> bool {
+        self == Version::V2025_11_25
+    }
+
     /// Whether an error to an unreadable request carries `"id": null` rather than no id.
     pub fn has_null_ids(self) -> bool {
         self < Version::V2025_11_25

@@ -13,9 +13,9 @@ use crate::version::Version;
 /// Nothing is served under this URI; before 2026-07-28, which uses [`INVALID_PARAMS`] for it and forbids this code.
 const RESOURCE_NOT_FOUND: i64 = -32002;
 /// The request needs a capability that the client does not declare (2026-07-28).
-const MISSING_CLIENT_CAPABILITY: i64 = -32021;
+pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;
 /// The request names a revision that is not served per request (2026-07-28).
-const UNSUPPORTED_VERSION: i64 = -32022;
+pub const UNSUPPORTED_VERSION: i64 = -32022;
 
 /// The response to a call that gave no outcome. The one place where that is decided.
 pub(super) fn from_call(error: CallError, call: &Call, version: Version) -> RpcError {

@@ -8,6 +8,7 @@ use super::asking::Question;
 use super::error;
 use super::notify::CallNotifier;
 use super::outbox::Outbox;
+use super::parameters::Parameters;
 use super::questions::Inquiry;
 use super::scope::Scope;
 use super::service::Service;
@@ -37,6 +38,7 @@ pub struct PendingCall {
     pub(super) service: Arc<Service>,
     pub(super) connection: Connection,
     pub(super) in_flight: InFlight,
+    pub(super) parameters: Option<Arc<Parameters>>,
     /// What the client is to be asked when the host has got the rest.
     pub(super) questions: Vec<Question>,
     /// How often the component wanted something, and how often it only made room for others.
@@ -132,6 +134,9 @@ impl PendingCall {
 
     fn result(&self, outcome: Result<Outcome, CallError>) -> Result<Answered, RpcError> {
         let outcome = outcome.map_err(|error| self.error(error))?;
+        if let (Outcome::Tools(page), Some(parameters)) = (&outcome, &self.parameters) {
+            parameters.learn(page);
+        }
         match convert::outcome(outcome, self.scope.version).map_err(error::from_unusable)? {
             Converted::Complete { result, cache } => {
                 let result = Value::Object(result);

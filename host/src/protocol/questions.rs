@@ -159,7 +159,12 @@ impl Questions {
         }
     }
 
-    /// A connection ends, and with it all that waits for its answers.
+    /// A client is gone, and with it all that waits for its answers.
+    pub(super) fn forget(&self, connection: Connection) {
+        drop(self.take(|waiting| waiting.is_of(connection)));
+    }
+
+    /// We end a connection: its client is told that nobody wants its answers any more.
     pub(super) fn end(&self, connection: Connection) {
         for waiting in self.take(|waiting| waiting.is_of(connection)) {
             waiting.take_back("the server ends");

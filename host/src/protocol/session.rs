@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::methods::{self, Action};
 use super::outbox::Outbox;
+use super::parameters::Parameters;
 use super::pending::{PendingCall, Purpose};
 use super::scope::{Handshake, Scope};
 use super::service::Service;
@@ -31,6 +32,8 @@ pub struct Session {
     /// `None` until `initialize`, or `logging/setLevel` before it.
     handshake: Option<Handshake>,
     in_flight: InFlight,
+    /// Learns from the lists of tools that are sent, where envelopes are checked.
+    parameters: Option<Arc<Parameters>>,
 }
 
 /// Requests that are not answered yet. Ids are unique among them, and a cancellation finds its call here.
@@ -57,6 +60,15 @@ impl Session {
             id,
             handshake: None,
             in_flight: InFlight::default(),
+            parameters: None,
+        }
+    }
+
+    /// The same, on a transport whose envelopes are checked against the tools' schemas.
+    pub fn with_parameters(self, parameters: Arc<Parameters>) -> Session {
+        Session {
+            parameters: Some(parameters),
+            ..self
         }
     }
 
@@ -217,6 +229,7 @@ impl Session {
             service: Arc::clone(&self.service),
             connection: self.connection,
             in_flight: Arc::clone(&self.in_flight),
+            parameters: self.parameters.clone(),
             questions: Vec::new(),
             rounds: 0,
             slices: 0,
@@ -259,6 +272,20 @@ impl Session {
         self.service.subscriptions.end(self.connection, &us);
     }
 
+    /// The client is gone: what it waits for is cancelled, and it is told nothing more.
+    pub fn abandon(&self) {
+        for cancel in self.lock_in_flight().values() {
+            cancel.cancel();
+        }
+        self.service.questions.forget(self.connection);
+        self.service.subscriptions.forget(self.connection);
+    }
+
+    /// The revision that was agreed upon with a legacy client, if there was a handshake.
+    pub fn negotiated(&self) -> Option<Version> {
+        self.handshake.as_ref().map(|handshake| handshake.version)
+    }
+
     fn is_in_flight(&self, id: &Id) -> bool {
         self.lock_in_flight().contains_key(id)
             || self.service.subscriptions.is_open(self.connection, id)
@@ -279,13 +306,6 @@ impl Session {
 enum Dispatched {
     Answer(Value),
     Call(Call, Purpose, Box<Scope>),
-}
-
-impl Drop for Session {
-    /// Whoever might answer is gone.
-    fn drop(&mut self) {
-        self.service.questions.end(self.connection);
-    }
 }
 
 /// The type of a result that is all that there is to say.
