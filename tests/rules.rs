@@ -14,7 +14,7 @@ fn known() -> HashMap<String, BTreeSet<String>> {
     let tests = root().join("tests");
     let directory = |name: &str| fs::read_dir(tests.join(name)).unwrap();
     let entries = directory("").chain(directory("transcripts"));
-    for entry in entries.chain(directory("http")) {
+    for entry in entries.chain(directory("asking")).chain(directory("http")) {
         let path = entry.unwrap().path();
         // Transcripts go by their own name, tests by the path of their module.
         let within = match path.extension().is_some_and(|extension| extension == "txt") {

@@ -97,6 +97,16 @@ impl Version {
         self >= Version::V2025_06_18
     }
 
+    /// Whether a client can show the person a form.
+    pub fn has_forms(self) -> bool {
+        self >= Version::V2025_06_18
+    }
+
+    /// Whether a client can send the person to a page, and its model can be asked with tools.
+    pub fn has_visits_and_sampling_tools(self) -> bool {
+        self >= Version::V2025_11_25
+    }
+
     /// Icons, and descriptions of implementations.
     pub fn has_icons(self) -> bool {
         self >= Version::V2025_11_25

@@ -1,6 +1,7 @@
 //! The server: what AI apps start.
 
 use std::io::{self, BufReader, Write};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 
@@ -17,10 +18,12 @@ pub(super) fn run(options: &Options) -> Result<()> {
         Stderr::say(explanation(&sandbox));
     }
     let session = transport::connection_id().context("the client can't be told from others")?;
+    let service = Arc::new(options.service(&sandbox));
     stdio::serve(
         BufReader::new(io::stdin()),
         transport_output(),
         sandbox,
+        service,
         embedder,
         session,
         options.max_line_bytes,
@@ -33,7 +36,8 @@ pub(super) fn run(options: &Options) -> Result<()> {
 pub(super) fn over_http(options: &Options, config: http::Config) -> Result<()> {
     let (sandbox, embedder) = prepare(options)?;
     let address = config.address;
-    http::serve(config, sandbox, embedder, |address| {
+    let service = Arc::new(options.service(&sandbox));
+    http::serve(config, sandbox, service, embedder, |address| {
         Stderr::say(format!("listening on http://{address}/mcp\n"));
     })
     .with_context(|| format!("HTTP can't be served on {address}"))

@@ -1,6 +1,6 @@
 //! MCP's own error codes, and how a failed call becomes an error response.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::convert::{self, Unusable};
 use crate::jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, shorten};
@@ -78,8 +78,13 @@ pub(super) fn method_not_found(method: &str) -> RpcError {
     )
 }
 
-fn missing_capability(missing: ClientCapabilities, version: Version) -> RpcError {
-    let required = convert::declaration(missing);
+/// The response to a request for which the client would have to be able to do more.
+pub(super) fn missing_capability(missing: ClientCapabilities, version: Version) -> RpcError {
+    undeclared(convert::declaration(missing), version)
+}
+
+/// The same, with what the client would have to declare.
+pub(super) fn undeclared(required: Value, version: Version) -> RpcError {
     let message = format!("the client does not declare what this needs: {required}");
     if version.is_modern() {
         RpcError::new(MISSING_CLIENT_CAPABILITY, message)

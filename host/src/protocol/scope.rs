@@ -22,6 +22,8 @@ pub(super) struct Scope {
     pub(super) version: Version,
     pub(super) client: Client,
     pub(super) log_level: Option<LogLevel>,
+    /// A legacy client said that it may be sent requests.
+    pub(super) is_ready: bool,
     /// A string or an integer, to be sent back as it came.
     pub(super) progress_token: Option<Value>,
     /// What else is in `_meta`.
@@ -43,6 +45,8 @@ pub(super) struct Handshake {
     pub(super) client: Client,
     /// From `logging/setLevel`.
     pub(super) log_level: Option<LogLevel>,
+    /// From `notifications/initialized`.
+    pub(super) is_ready: bool,
 }
 
 impl Default for Handshake {
@@ -52,6 +56,7 @@ impl Default for Handshake {
             version: Version::LATEST_LEGACY,
             client: Client::default(),
             log_level: None,
+            is_ready: false,
         }
     }
 }
@@ -84,6 +89,7 @@ impl Scope {
             version,
             client,
             log_level,
+            is_ready: handshake.is_ready,
             progress_token: meta
                 .and_then(|meta| meta.get(PROGRESS_TOKEN))
                 .filter(|token| is_token(token))
@@ -100,6 +106,7 @@ impl Scope {
             version: Version::MODERN[0],
             client: Client::default(),
             log_level: None,
+            is_ready: false,
             progress_token: None,
             meta: None,
         }
@@ -111,7 +118,7 @@ impl Scope {
         RequestContext {
             protocol_version: self.version.as_str().to_owned(),
             client: self.client.info.clone(),
-            client_capabilities: convert::client_capabilities(&declared),
+            client_capabilities: convert::client_capabilities(&declared, self.version),
             declared_capabilities: declared.to_string(),
             session: session.to_owned(),
             progress: self.progress_token.is_some(),

@@ -41,7 +41,7 @@ use self::modern::Calls;
 use self::server::Server;
 use self::sessions::Sessions;
 use crate::embedder::Embedder;
-use crate::protocol::{Parameters, Subscriptions};
+use crate::protocol::{Parameters, Service};
 use crate::sandbox::Sandbox;
 use crate::signals;
 use crate::worker::Worker;
@@ -60,6 +60,7 @@ const HEALTH: &str = "/healthz";
 pub fn serve(
     config: Config,
     sandbox: Sandbox,
+    service: Arc<Service>,
     embedder: Option<Embedder>,
     announce: impl FnOnce(SocketAddr),
 ) -> io::Result<()> {
@@ -72,7 +73,7 @@ pub fn serve(
     })?;
     let address = listener.local_addr()?;
     // Asks the component something, which waits: so not within the runtime.
-    let server = start(config, sandbox, embedder);
+    let server = start(config, sandbox, service, embedder);
     let runtime = Builder::new_current_thread()
         .enable_io()
         .enable_time()
@@ -97,17 +98,19 @@ pub fn serve(
     served
 }
 
-fn start(config: Config, mut sandbox: Sandbox, embedder: Option<Embedder>) -> Arc<Server> {
-    let subscriptions = Arc::new(Subscriptions::default());
-    let profile = Arc::new(sandbox.profile().clone());
+fn start(
+    config: Config,
+    mut sandbox: Sandbox,
+    service: Arc<Service>,
+    embedder: Option<Embedder>,
+) -> Arc<Server> {
     let parameters = Arc::new(Parameters::of(&mut sandbox));
     Arc::new(Server {
         sessions: Sessions::new(config.limits),
         calls: Arc::new(Calls::default()),
-        worker: Worker::start(sandbox, Arc::clone(&subscriptions), embedder),
+        worker: Worker::start(sandbox, Arc::clone(&service), embedder),
         config,
-        profile,
-        subscriptions,
+        service,
         parameters,
     })
 }

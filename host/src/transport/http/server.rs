@@ -5,8 +5,7 @@ use std::sync::Arc;
 use super::config::Config;
 use super::modern::Calls;
 use super::sessions::Sessions;
-use crate::protocol::{Parameters, Session, Subscriptions};
-use crate::sandbox::Profile;
+use crate::protocol::{Parameters, Service, Session};
 use crate::worker::Worker;
 
 /// The server behind the endpoint.
@@ -16,8 +15,7 @@ pub(super) struct Server {
     pub(super) sessions: Arc<Sessions>,
     /// Of the modern era, which has no sessions.
     pub(super) calls: Arc<Calls>,
-    pub(super) profile: Arc<Profile>,
-    pub(super) subscriptions: Arc<Subscriptions>,
+    pub(super) service: Arc<Service>,
     /// What headers must repeat of tools' arguments.
     pub(super) parameters: Arc<Parameters>,
 }
@@ -25,8 +23,7 @@ pub(super) struct Server {
 impl Server {
     /// A protocol session. `id` tells a component which calls belong together.
     pub(super) fn session(&self, id: String) -> Session {
-        let profile = Arc::clone(&self.profile);
-        let session = Session::new(profile, Arc::clone(&self.subscriptions), id);
+        let session = Session::new(Arc::clone(&self.service), id);
         session.with_parameters(Arc::clone(&self.parameters))
     }
 }

@@ -1,6 +1,7 @@
 use super::*;
-use crate::protocol::Subscriptions;
+use crate::protocol::Service;
 use crate::sandbox::Profile;
+use crate::seal_key::SealKey;
 use crate::transport::http::stream::RequestOutbox;
 
 const IDLE: Duration = Duration::from_secs(100);
@@ -16,8 +17,8 @@ fn sessions() -> Arc<Sessions> {
 }
 
 fn session() -> Session {
-    let profile = Arc::new(Profile::of_nothing());
-    Session::new(profile, Arc::new(Subscriptions::default()), "s".to_owned())
+    let service = Service::new(Profile::of_nothing(), SealKey::beside(None), Duration::MAX);
+    Session::new(Arc::new(service), "s".to_owned())
 }
 
 fn opened(sessions: &Sessions, now: Instant) -> (String, Use) {
