@@ -1,8 +1,8 @@
 //! Streamable HTTP: one endpoint for both eras, for many clients at a time.
 //!
-//! One thread does all that is asynchronous; the worker makes calls. A request passes [`guard`], then [`endpoint`], which
-//! decides its era: [`modern`] or [`legacy`] with its [`sessions`]. What is said to a client goes through a [`stream`], and
-//! leaves as one message or as [`events`].
+//! One thread does all that is asynchronous; the worker makes calls. A request passes `guard`, then `endpoint`, which
+//! decides its era: `modern` or `legacy` with its `sessions`. What is said to a client goes through a `stream`, and
+//! leaves as one message or as `events`.
 //!
 //! TLS is not spoken here: that is for a reverse proxy, which has the certificates.
 
