@@ -5,6 +5,7 @@
 
 mod content;
 mod lists;
+mod memories;
 mod needs;
 mod params;
 
@@ -16,6 +17,7 @@ use crate::sandbox::bindings::personal_memory::mcp::types::{CacheHint, Pending};
 use crate::version::Version;
 
 pub use self::lists::implementation;
+pub use self::memories::{Memory, figures};
 pub use self::needs::meet;
 pub use self::params::{
     Params, client, client_capabilities, completion, declaration, log_level, log_level_name, page,

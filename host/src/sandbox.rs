@@ -5,6 +5,7 @@
 //! **Invariant:** after a call that did not return, nothing of its instance is used again. A component that was stopped
 //! at an arbitrary instruction has no invariants left; the next call gets a fresh instance.
 
+mod admin;
 pub mod bindings;
 mod call;
 mod code;
@@ -23,6 +24,9 @@ use std::time::Duration;
 use anyhow::Result;
 use serde_json::{Value, json};
 
+pub use self::admin::{
+    AdminError, Entry, EntryPage, Finding, FindingPage, ImportReport, NewEntry, Statistics,
+};
 pub use self::bindings::exports::personal_memory::mcp::changes::{ChangeSet, Lists};
 use self::bindings::exports::personal_memory::mcp::server::Description;
 use self::bindings::personal_memory::mcp::types::{Error as ComponentError, LogLevel};
