@@ -64,6 +64,9 @@ mod rmcp;
 /// The command line.
 mod cli;
 
+/// The memory's owner at the command line.
+mod commands;
+
 /// `personal-memory demo`.
 mod demo;
 

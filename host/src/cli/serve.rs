@@ -43,24 +43,19 @@ fn explanation(sandbox: &Sandbox) -> String {
         .as_deref()
         .unwrap_or("an MCP server");
     let program = this_program();
-    let command: Vec<String> = std::iter::once(program.clone())
-        .chain(std::env::args().skip(1))
-        .collect();
     let mut text = format!("{name}: {what}.\n");
     if let Some(path) = sandbox.store_path() {
         text += &format!("It is kept in {}.\n", path.display());
     }
     text += &format!(
         "\
-It speaks MCP on standard input and output, so an app has to start it. For Claude Code:
+It speaks MCP on standard input and output, so an app has to start it. To give it to one of them:
 
-    claude mcp add --scope user {} -- {}
+    {program} connect claude-desktop    (or claude-code, cursor, vscode; `print` shows the entry for others)
 
 `{program} demo` shows it at work, `{program} --help` all options.
 It is waiting for JSON-RPC messages now, one a line; Ctrl-D ends it.
-",
-        description.name,
-        command.join(" ")
+"
     );
     text
 }
@@ -71,7 +66,7 @@ fn transport_output() -> impl Write + Send {
 }
 
 /// A memory is its owner's business: what is made from now on is readable by nobody else. A component can't set modes.
-fn restrict_new_files() {
+pub(super) fn restrict_new_files() {
     #[cfg(unix)]
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
 }
@@ -80,7 +75,7 @@ fn restrict_new_files() {
 const SESSION_ID_BYTES: usize = 8;
 
 /// An id for this connection that no other process ever uses.
-fn session_id() -> Result<String> {
+pub(super) fn session_id() -> Result<String> {
     let mut bytes = [0; SESSION_ID_BYTES];
     getrandom::fill(&mut bytes).context("the system gives no random numbers")?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
