@@ -67,6 +67,9 @@ mod cli;
 /// The memory's owner at the command line.
 mod commands;
 
+/// Apps and their settings.
+mod connect;
+
 /// `personal-memory demo`.
 mod demo;
 

@@ -21,6 +21,8 @@ mod tags;
 mod export;
 mod import;
 
+mod connect;
+
 mod evaluate;
 
 mod demo;
@@ -42,6 +44,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use self::completions::CompletionsOptions;
+use self::connect::{ConnectOptions, DisconnectOptions};
 use self::evaluate::EvaluateOptions;
 use self::export::ExportOptions;
 use self::forget::IdsOptions;
@@ -72,6 +75,10 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Give the memory to an app: write our entry into its settings, and leave the rest as it is.
+    Connect(ConnectOptions),
+    /// Take our entry out of an app's settings again.
+    Disconnect(DisconnectOptions),
     /// Remember something.
     Save(Box<SaveOptions>),
     /// Find memories, best first, as an app would.
@@ -129,6 +136,8 @@ impl Command {
             Command::Import(options) => &options.common,
             Command::Run { options, .. } => &options.common,
             Command::Evaluate(evaluate) => &evaluate.options.common,
+            Command::Connect(_)
+            | Command::Disconnect(_)
             | Command::Demo
             | Command::Completions(_) => return LogLevel::Warn,
         };
@@ -137,6 +146,8 @@ impl Command {
 
     fn run(self) -> Result<()> {
         match self {
+            Command::Connect(options) => connect::connect(&options),
+            Command::Disconnect(options) => connect::disconnect(&options),
             Command::Save(options) => save::run(&options),
             Command::Search(options) => search::run(&options),
             Command::List(options) => list::run(&options),
@@ -162,6 +173,7 @@ const EXAMPLES: &str = "\
 Examples:
   personal-memory demo
       See it work, step by step, in a temporary directory.
+  personal-memory connect claude-code
       Give it to Claude Code; or to claude-desktop, cursor, vscode.
   personal-memory --data-dir /home/me/memory --log info
       Serve the memory in a directory of your choice, and say on standard error what happens.
