@@ -70,6 +70,12 @@ mod commands;
 /// Apps and their settings.
 mod connect;
 
+/// What the doctor sees.
+mod doctor;
+
+/// Components, seen from outside.
+mod inspect;
+
 /// `personal-memory demo`.
 mod demo;
 

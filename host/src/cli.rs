@@ -23,6 +23,11 @@ mod import;
 
 mod connect;
 
+mod doctor;
+mod privacy;
+
+mod inspect;
+
 mod evaluate;
 
 mod demo;
@@ -45,10 +50,12 @@ use clap::{Parser, Subcommand};
 
 use self::completions::CompletionsOptions;
 use self::connect::{ConnectOptions, DisconnectOptions};
+use self::doctor::DoctorOptions;
 use self::evaluate::EvaluateOptions;
 use self::export::ExportOptions;
 use self::forget::IdsOptions;
 use self::import::ImportOptions;
+use self::inspect::InspectOptions;
 use self::list::ListOptions;
 use self::options::{LogLevel, Options};
 use self::owner::NothingFound;
@@ -112,6 +119,10 @@ enum Command {
         #[command(flatten)]
         options: Box<Options>,
     },
+    /// Look for what could be wrong: directory, permissions, journal, lock, apps' settings.
+    Doctor(Box<DoctorOptions>),
+    /// Say what a component wants, offers and would be granted, without running any of it.
+    Inspect(InspectOptions),
     /// Measure how well the memory finds things, on collections with known answers. Touches nothing of yours.
     Evaluate(Box<EvaluateOptions>),
     /// Show that it works: start a server, save, search, restart, and find it again. Touches nothing of yours.
@@ -135,9 +146,11 @@ impl Command {
             Command::Export(options) => &options.common,
             Command::Import(options) => &options.common,
             Command::Run { options, .. } => &options.common,
+            Command::Doctor(options) => &options.common,
             Command::Evaluate(evaluate) => &evaluate.options.common,
             Command::Connect(_)
             | Command::Disconnect(_)
+            | Command::Inspect(_)
             | Command::Demo
             | Command::Completions(_) => return LogLevel::Warn,
         };
@@ -162,6 +175,8 @@ impl Command {
             Command::Run { component, options } => {
                 options.serving(component).and_then(|options| run(&options))
             }
+            Command::Doctor(options) => doctor::run(&options),
+            Command::Inspect(options) => inspect::run(&options),
             Command::Evaluate(options) => evaluate::run(&options),
             Command::Demo => demo::run(),
             Command::Completions(options) => completions::run(&options),

@@ -14,7 +14,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 pub(crate) use self::fixtures::{calls_in, fixtures, shared_cache, unhurried, wait_for_calls};
-pub(crate) use self::journal::{JOURNAL, crc32, tag, text_of, write_journal, write_worn_journal};
+pub(crate) use self::journal::{
+    JOURNAL, crc32, header_of_format, tag, text_of, write_journal, write_worn_journal,
+};
 pub(crate) use self::observed::{Event, Fault, Observed, compiled};
 #[cfg(unix)]
 pub(crate) use self::process::settled;

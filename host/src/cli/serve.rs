@@ -5,6 +5,7 @@ use std::io::{self, BufReader, Write};
 use anyhow::{Context, Result};
 
 use super::options::Options;
+use super::privacy;
 use super::{person_at_stdin, this_program};
 use crate::sandbox::{Origin, Sandbox};
 use crate::stderr::Stderr;
@@ -14,6 +15,9 @@ pub(super) fn run(options: &Options) -> Result<()> {
     restrict_new_files();
     let embedder = options.embedder()?;
     let sandbox = options.sandbox(embedder.as_ref())?;
+    if let Some(path) = sandbox.store_path() {
+        privacy::warn(path);
+    }
     if person_at_stdin() {
         Stderr::say(explanation(&sandbox));
     }
