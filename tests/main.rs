@@ -74,6 +74,18 @@ mod rmcp;
 /// The command line.
 mod cli;
 
+/// The memory's owner at the command line.
+mod commands;
+
+/// Apps and their settings.
+mod connect;
+
+/// What the doctor sees.
+mod doctor;
+
+/// Components, seen from outside.
+mod inspect;
+
 /// `personal-memory demo`.
 mod demo;
 

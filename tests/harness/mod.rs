@@ -18,7 +18,9 @@ pub(crate) use self::fixtures::{calls_in, fixtures, shared_cache, unhurried, wai
 pub(crate) use self::http::{
     Answer, Client, Connection, Http, USUAL, encoded, wait_until_in_flight,
 };
-pub(crate) use self::journal::{JOURNAL, crc32, tag, text_of, write_journal, write_worn_journal};
+pub(crate) use self::journal::{
+    JOURNAL, crc32, header_of_format, tag, text_of, write_journal, write_worn_journal,
+};
 pub(crate) use self::observed::{Event, Fault, Observed, compiled};
 #[cfg(unix)]
 pub(crate) use self::process::settled;
