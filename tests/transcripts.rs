@@ -57,6 +57,7 @@ transcripts! {
     methods
     tools_list
     tools_call
+    tools_verbs
     content
     minimal
     resources
