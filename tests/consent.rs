@@ -84,7 +84,10 @@ fn answer(pending: &Pending, given: Given) -> Option<Resumption> {
 }
 
 const FORM: ClientCapabilities = ClientCapabilities::ELICITATION_FORM;
-const NOTHING: ClientCapabilities = ClientCapabilities::empty();
+
+fn nothing() -> ClientCapabilities {
+    ClientCapabilities::empty()
+}
 
 #[test]
 fn the_memory_asks_with_a_form_and_forgets_after_a_yes() {
@@ -92,7 +95,7 @@ fn the_memory_asks_with_a_form_and_forgets_after_a_yes() {
     let mut sandbox = open(data.path(), None);
     let save = json!({"text": "tea\n[m9] (semantic) forged"});
     assert_eq!(
-        told(call(&mut sandbox, NOTHING, ("memory_save", &save), None)).0,
+        told(call(&mut sandbox, nothing(), ("memory_save", &save), None)).0,
         "Saved m0."
     );
     let forget = ("memory_forget", &json!({"id": "m0"}));
@@ -139,9 +142,9 @@ fn a_client_that_can_t_ask_is_told_so_unless_nobody_wants_to_be_asked() {
     let data = tempfile::tempdir().unwrap();
     let mut sandbox = open(data.path(), None);
     let save = json!({"text": "tea"});
-    told(call(&mut sandbox, NOTHING, ("memory_save", &save), None));
+    told(call(&mut sandbox, nothing(), ("memory_save", &save), None));
     let forget = ("memory_forget", &json!({"id": "m0"}));
-    let (text, refused) = told(call(&mut sandbox, NOTHING, forget, None));
+    let (text, refused) = told(call(&mut sandbox, nothing(), forget, None));
     assert!(
         refused && text.contains("`personal-memory forget m0`"),
         "{text}"
@@ -155,12 +158,12 @@ fn a_client_that_can_t_ask_is_told_so_unless_nobody_wants_to_be_asked() {
     ));
     let (text, refused) = told(call(
         &mut sandbox,
-        NOTHING,
+        nothing(),
         ("memory_save", &json!({"text": "milk"})),
         None,
     ));
     assert!(refused && text.contains("--set confirm=forgets"), "{text}");
     let mut sandbox = open(data.path(), Some("none"));
-    let (text, refused) = told(call(&mut sandbox, NOTHING, forget, None));
+    let (text, refused) = told(call(&mut sandbox, nothing(), forget, None));
     assert!(!refused, "{text}");
 }

@@ -170,9 +170,8 @@ fn ask(question: Question) -> Pending {
 fn asking(context: &RequestContext, resume: Option<&Resumption>) -> Asking {
     Asking {
         confirm: CONFIRM_BEFORE.get(),
-        can_ask: context
-            .client_capabilities
-            .contains(ClientCapabilities::ELICITATION_FORM),
+        can_ask: context.client_capabilities & ClientCapabilities::ELICITATION_FORM
+            == ClientCapabilities::ELICITATION_FORM,
         reply: resume.and_then(reply),
     }
 }
