@@ -44,6 +44,9 @@ mod sandbox;
 /// The memory under wasmtime through the contract, without a process or a wire.
 mod component;
 
+/// The memory asks the person, through the contract.
+mod consent;
+
 /// What the memory asks of the file system, call by call: written, made durable, acknowledged.
 mod durability;
 

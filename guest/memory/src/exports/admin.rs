@@ -194,7 +194,9 @@ impl From<ChangeError> for admin::Failure {
         match error {
             ChangeError::Store(_) => Self::Failed(text),
             ChangeError::NotFound { .. } => Self::NotFound(text),
-            ChangeError::NotForgotten { .. } | ChangeError::Invalid(_) => Self::Invalid(text),
+            ChangeError::Forgotten { .. }
+            | ChangeError::NotForgotten { .. }
+            | ChangeError::Invalid(_) => Self::Invalid(text),
         }
     }
 }
