@@ -216,7 +216,7 @@ fn a_malformed_file_is_left_alone() {
     for (settings, parts) in [
         (
             "{\n  \"mcpServers\": {\n    \"a\" 1\n  }\n}",
-            &["mcp.json:3:", "left as it was"][..],
+            &["mcp.json:3:", "left as it is"][..],
         ),
         ("[]", &["not a JSON object"]),
         (

@@ -1,7 +1,7 @@
 //! What the doctor sees.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use serde_json::{Value, json};
@@ -12,16 +12,16 @@ use crate::harness::{Builder, JOURNAL, PROGRAM, command};
 /// A person with a memory.
 struct Patient {
     home: TempDir,
-    data: TempDir,
+    data: PathBuf,
 }
 
 impl Patient {
     fn new() -> Patient {
-        let patient = Patient {
-            home: tempfile::tempdir().unwrap(),
-            data: tempfile::tempdir().unwrap(),
-        };
-        let mut server = Builder::memory_in(patient.data.path()).start();
+        let home = tempfile::tempdir().unwrap();
+        // Made by the server, as for a person.
+        let data = home.path().join("data");
+        let patient = Patient { home, data };
+        let mut server = Builder::memory_in(&patient.data).start();
         for text in ["first", "second", "third"] {
             server.call("memory_save", &json!({"text": text}));
         }
@@ -34,7 +34,7 @@ impl Patient {
         command
             .arg("doctor")
             .arg("--data-dir")
-            .arg(self.data.path())
+            .arg(&self.data)
             .args(args)
             .env("HOME", self.home.path())
             .env("APPDATA", self.home.path().join("AppData"))
@@ -128,7 +128,7 @@ fn a_memory_that_is_not_there_yet_is_not_made() {
 #[test]
 fn damage_is_found_and_named() {
     let patient = Patient::new();
-    let journal = patient.data.path().join(JOURNAL);
+    let journal = patient.data.join(JOURNAL);
     let mut bytes = fs::read(&journal).unwrap();
     let at = bytes.windows(6).position(|part| part == b"second").unwrap();
     bytes[at] ^= 1;
@@ -143,7 +143,7 @@ fn damage_is_found_and_named() {
 #[test]
 fn a_store_of_the_future_is_not_touched() {
     let patient = Patient::new();
-    let journal = patient.data.path().join(JOURNAL);
+    let journal = patient.data.join(JOURNAL);
     let text = fs::read_to_string(&journal).unwrap();
     let (_, rest) = text.split_once('\n').unwrap();
     let header = crate::harness::header_of_format(99);
@@ -161,7 +161,7 @@ fn what_others_can_read_is_named_and_closed_on_request() {
     use std::os::unix::fs::PermissionsExt;
 
     let patient = Patient::new();
-    let data = patient.data.path();
+    let data = &patient.data;
     let set =
         |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -177,31 +177,40 @@ fn what_others_can_read_is_named_and_closed_on_request() {
     check(&patient.examined(&[]).0, "permissions", "ok", "nobody else");
 }
 
-/// One line at the start; what is private already says nothing (`cli::the_log_goes_to_standard_error`).
+/// What nobody else can read says nothing (`cli::the_log_goes_to_standard_error`).
 #[cfg(unix)]
 #[test]
 fn a_server_says_that_others_can_read_the_memory() {
     use std::os::unix::fs::PermissionsExt;
 
     let patient = Patient::new();
-    fs::set_permissions(patient.data.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let said = Builder::memory_in(patient.data.path())
-        .start()
-        .end_in_order();
-    assert_eq!(said.lines().count(), 1, "{said}");
+    let set = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let said = || Builder::memory_in(&patient.data).start().end_in_order();
+    let journal = patient.data.join(JOURNAL);
+    set(&journal, 0o644);
+    assert_eq!(said(), "", "the directory is closed");
+    set(&patient.data, 0o755);
+    let warning = said();
+    assert_eq!(warning.lines().count(), 1, "{warning}");
     assert!(
-        said.contains("can be read by others") && said.contains("doctor --fix"),
-        "{said}"
+        warning.contains(JOURNAL) && warning.contains("doctor --fix"),
+        "{warning}"
     );
+    set(&journal, 0o600);
+    assert_eq!(said(), "", "names alone are no secret");
+    set(&patient.data, 0o777);
+    assert!(said().contains("mode 777"));
 }
 
 #[cfg(unix)]
 #[test]
 fn a_process_that_hangs_with_the_lock_is_named() {
     let patient = Patient::new();
-    let lock = fs::File::open(patient.data.path().join("lock")).unwrap();
+    let lock = fs::File::open(patient.data.join("lock")).unwrap();
     lock.lock().unwrap();
-    fs::write(patient.data.path().join("lock.pid"), "4242\n").unwrap();
+    fs::write(patient.data.join("lock.pid"), "4242\n").unwrap();
     let (report, code) = patient.examined(&[]);
     assert_eq!(code, 1);
     check(&report, "lock", "fail", "4242");
@@ -222,7 +231,7 @@ fn apps_that_start_something_else_are_found() {
         .unwrap();
         patient.examined(&[])
     };
-    let data = patient.data.path();
+    let data = &patient.data;
     let (report, code) = examine(json!({"command": "/no/such/personal-memory"}));
     assert_eq!(code, 1);
     check(&report, "Cursor", "fail", "/no/such/personal-memory");

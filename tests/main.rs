@@ -80,6 +80,9 @@ mod cli;
 /// The memory's owner at the command line.
 mod commands;
 
+/// Exports and imports.
+mod transfer;
+
 /// Apps and their settings.
 mod connect;
 

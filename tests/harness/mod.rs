@@ -4,6 +4,7 @@ mod fixtures;
 mod http;
 mod journal;
 mod observed;
+mod owner;
 #[cfg(unix)]
 mod process;
 mod server;
@@ -22,6 +23,7 @@ pub(crate) use self::journal::{
     JOURNAL, crc32, header_of_format, tag, text_of, write_journal, write_worn_journal,
 };
 pub(crate) use self::observed::{Event, Fault, Observed, compiled};
+pub(crate) use self::owner::{Done, Owner};
 #[cfg(unix)]
 pub(crate) use self::process::settled;
 pub(crate) use self::server::{

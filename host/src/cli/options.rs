@@ -35,7 +35,6 @@ const MIB: usize = 1 << 20;
 #[derive(Debug, Args)]
 pub(super) struct Common {
     /// Where the memory is kept. Default: $PERSONAL_MEMORY_DIR, else the platform's directory for application data.
-    /// Short for `--dir data=PATH`.
     #[arg(long, value_name = "PATH")]
     pub(super) data_dir: Option<PathBuf>,
 
@@ -71,7 +70,8 @@ pub(super) struct Options {
     #[command(flatten)]
     pub(super) common: Common,
 
-    /// Let the component use a directory, as `/NAME`; with `:ro` it can only read. May be given several times.
+    /// Let the component use a directory, as `/NAME`; with `:ro` it can only read. May be given several times. `--data-dir`
+    /// is short for `--dir data=PATH`.
     #[arg(long = "dir", value_name = "NAME=PATH[:ro]")]
     dirs: Vec<Grant>,
 

@@ -57,14 +57,18 @@ pub(super) fn close(_: &Loose) -> io::Result<()> {
     Ok(())
 }
 
-/// Says at the start of a server what others can read.
+/// Says at the start of a server when others can read a memory, or write where it is. That they can see the names of the
+/// files is for the doctor: a directory that a person made before is often so.
 pub(super) fn warn(directory: &Path) {
-    // What can't be read now is told by the first call.
-    if let Some(first) = loose(directory).unwrap_or_default().first() {
+    const WRITE: u32 = 0o022;
+    // What can't be looked at now is told by the first call.
+    let loose = loose(directory).unwrap_or_default();
+    let matters = |loose: &&Loose| loose.path != directory || loose.mode & WRITE != 0;
+    if let Some(loose) = loose.iter().find(matters) {
         tracing::warn!(
-            "{} can be read by others on this machine (mode {:o}); `personal-memory doctor --fix` closes it",
-            first.path.display(),
-            first.mode
+            "others on this machine have access to {} (mode {:o}); `personal-memory doctor --fix` closes it",
+            loose.path.display(),
+            loose.mode
         );
     }
 }

@@ -8,7 +8,7 @@ use super::guest;
 use super::interfaces::{Indices, is_known};
 
 /// What is behind each of the interfaces that are linked (see `guest::link`), as far as it reaches out of the sandbox.
-const LINKED: [(&str, &str); 21] = [
+const LINKED: [(&str, &str); 22] = [
     (
         "personal-memory:mcp/notifications",
         "progress and log messages for the client",
@@ -38,6 +38,7 @@ const LINKED: [(&str, &str); 21] = [
     ("wasi:io/poll", "nothing outside"),
     ("wasi:io/streams", "nothing outside"),
     ("wasi:random/random", "random numbers"),
+    ("wasi:random/insecure", "random numbers"),
     ("wasi:random/insecure-seed", "random numbers"),
 ];
 
@@ -130,6 +131,36 @@ mod tests {
                     .iter()
                     .any(|export| export.is_used && export.name.contains("mcp/server"))
             );
+        }
+    }
+
+    /// A linker refuses a name that it has already.
+    #[test]
+    fn what_is_said_to_be_linked_is_linked_and_nothing_else_of_wasi() {
+        const PATCHES: std::ops::Range<u32> = 0..64;
+        const WITHHELD: [&str; 6] = [
+            "wasi:sockets/tcp",
+            "wasi:sockets/network",
+            "wasi:sockets/ip-name-lookup",
+            "wasi:http/outgoing-handler",
+            "wasi:clocks/timezone",
+            "wasi:keyvalue/store",
+        ];
+        let engine = Code::load(&MEMORY).unwrap().engine;
+        let mut linker = Linker::new(&engine);
+        guest::link(&mut linker).unwrap();
+        let mut has = |name: &str| {
+            let version = PATCHES.map(|patch| format!("{name}@{WASI_VERSION}{patch}"));
+            let ours = std::iter::once(format!("{name}@0.1.0"));
+            let mut names = version.chain(ours);
+            names.any(|name| linker.root().func_wrap(&name, |_, (): ()| Ok(())).is_err())
+        };
+        let reaches_out = |(name, _): &&(&str, &str)| *name != "personal-memory:mcp/types";
+        for (name, _) in LINKED.iter().filter(reaches_out) {
+            assert!(has(name), "{name}");
+        }
+        for name in WITHHELD {
+            assert!(!has(name), "{name}");
         }
     }
 
