@@ -7,6 +7,10 @@ mod modern;
 /// Before: `elicitation/create`, `sampling/createMessage`, `roots/list`.
 mod legacy;
 
+/// Both, over HTTP.
+#[cfg(unix)]
+mod http;
+
 use serde_json::{Value, json};
 
 use crate::embedder::Stub;
