@@ -1,5 +1,8 @@
 //! Asking the person, through the contract: what the memory needs, and what it makes of the answers.
 
+/// What an app sees of it.
+mod wire;
+
 use std::path::Path;
 
 use serde_json::{Value, json};
