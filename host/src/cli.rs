@@ -2,6 +2,7 @@
 
 mod options;
 
+mod http;
 mod serve;
 
 mod list_tools;
@@ -54,6 +55,7 @@ use self::doctor::DoctorOptions;
 use self::evaluate::EvaluateOptions;
 use self::export::ExportOptions;
 use self::forget::IdsOptions;
+use self::http::HttpOptions;
 use self::import::ImportOptions;
 use self::inspect::InspectOptions;
 use self::list::ListOptions;
@@ -108,6 +110,15 @@ enum Command {
     Export(Box<ExportOptions>),
     /// Read memories from files, folders or standard input. It can be repeated: what is there already is not doubled.
     Import(Box<ImportOptions>),
+    /// Serve the memory: on standard input and output as without a command, or over HTTP to many apps at once.
+    #[command(after_long_help = http::EXAMPLES)]
+    Serve {
+        #[command(flatten)]
+        http: HttpOptions,
+
+        #[command(flatten)]
+        options: Box<Options>,
+    },
     /// Serve another component: `retrieval`, which searches collections of documents and measures how well, or a file.
     ///
     /// It gets only the directories named with --dir and --data-dir.
@@ -115,6 +126,9 @@ enum Command {
         /// `retrieval`, or the path of a WebAssembly component.
         #[arg(value_name = "COMPONENT")]
         component: PathBuf,
+
+        #[command(flatten)]
+        http: HttpOptions,
 
         #[command(flatten)]
         options: Box<Options>,
@@ -145,7 +159,7 @@ impl Command {
             Command::Stats(options) => &options.common,
             Command::Export(options) => &options.common,
             Command::Import(options) => &options.common,
-            Command::Run { options, .. } => &options.common,
+            Command::Run { options, .. } | Command::Serve { options, .. } => &options.common,
             Command::Doctor(options) => &options.common,
             Command::Evaluate(evaluate) => &evaluate.options.common,
             Command::Connect(_)
@@ -172,9 +186,14 @@ impl Command {
             Command::Stats(options) => stats::run(&options),
             Command::Export(options) => export::run(&options),
             Command::Import(options) => import::run(&options),
-            Command::Run { component, options } => {
-                options.serving(component).and_then(|options| run(&options))
-            }
+            Command::Run {
+                component,
+                http,
+                options,
+            } => options
+                .serving(component)
+                .and_then(|options| run(&options, Some(&http))),
+            Command::Serve { http, options } => run(&options, Some(&http)),
             Command::Doctor(options) => doctor::run(&options),
             Command::Inspect(options) => inspect::run(&options),
             Command::Evaluate(options) => evaluate::run(&options),
@@ -196,6 +215,8 @@ Examples:
       Look into the memory yourself; `save`, `list`, `show`, `forget` and others are there too.
   personal-memory import notes.md
       Remember what is in a file.
+  personal-memory serve --http
+      Serve the memory to many apps at once, at http://127.0.0.1:7437/mcp.
   personal-memory evaluate collections/first collections/second
       See how well the memory finds what is known to be there.
   personal-memory run retrieval --dir corpus-papers=/home/me/papers:ro
@@ -222,7 +243,7 @@ pub fn main() -> ExitCode {
     options::start_logging(log);
     let result = match cli.command {
         Some(command) => command.run(),
-        None => run(&cli.options),
+        None => run(&cli.options, None),
     };
     Stderr::flush_within(LAST_WORDS);
     match result {
@@ -240,11 +261,13 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run(options: &Options) -> Result<()> {
+fn run(options: &Options, http: Option<&HttpOptions>) -> Result<()> {
     if options.list_tools {
-        list_tools::run(options)
-    } else {
-        serve::run(options)
+        return list_tools::run(options);
+    }
+    match http.map(|http| http.config(options)).transpose()?.flatten() {
+        Some(config) => serve::over_http(options, config),
+        None => serve::run(options),
     }
 }
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use super::serve::session_id;
 use crate::convert;
 use crate::embedder::Embedder;
 use crate::jsonrpc::{self, Outgoing, OutgoingNotification};
-use crate::protocol::{Finished, Outbox, Session, Step};
+use crate::protocol::{Finished, Outbox, Resumed, Service, Session, Step};
 use crate::sandbox::Sandbox;
+use crate::transport;
 
 /// How often a call is made again because the component wants something; the protocol gives up earlier.
 const MAX_ATTEMPTS: usize = 10_000;
@@ -22,9 +22,8 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(sandbox: &Sandbox) -> Result<Client> {
-        let profile = sandbox.profile().clone();
-        let session = Session::new(profile.into(), Arc::default(), session_id()?);
+    pub(super) fn new(service: Service) -> Result<Client> {
+        let session = Session::new(Arc::new(service), transport::connection_id()?);
         Ok(Client {
             session,
             last_id: 0,
@@ -106,14 +105,20 @@ fn answer(
     };
     for _ in 0..MAX_ATTEMPTS {
         let outcome = sandbox.call(&pending.context, &pending.call, &pending.cancel, None);
-        match pending.finish(outcome) {
-            Finished::With(response) => return Ok(Some(response)),
-            Finished::Silently => return Ok(None),
-            Finished::Wanting(call, wanted) => {
-                pending = call;
-                pending.resume(convert::meet(wanted, embedder));
+        let mut finished = pending.finish(outcome);
+        pending = loop {
+            match finished {
+                Finished::With(response) => return Ok(Some(response)),
+                // A client that declares no capabilities is not asked.
+                Finished::Silently | Finished::Asking(_) => return Ok(None),
+                Finished::Wanting(call, wanted) => {
+                    match call.resume(convert::meet(wanted, embedder)) {
+                        Resumed::Again(call) => break call,
+                        Resumed::Finished(next) => finished = next,
+                    }
+                }
             }
-        }
+        };
     }
     bail!("the component had no answer after {MAX_ATTEMPTS} attempts")
 }

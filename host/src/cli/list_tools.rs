@@ -13,7 +13,7 @@ const MAX_PAGES: usize = 100;
 
 pub(super) fn run(options: &Options) -> Result<()> {
     let mut sandbox = options.sandbox_without_grants(None)?;
-    let mut client = Client::new(&sandbox)?;
+    let mut client = Client::new(options.common.service(&sandbox))?;
     let mut output = io::stdout().lock();
     let mut params = json!({});
     for _ in 0..MAX_PAGES {

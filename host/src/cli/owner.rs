@@ -45,7 +45,7 @@ impl Owner {
         restrict_new_files();
         let embedder = common.embedder()?;
         let sandbox = common.memory(embedder.as_ref())?;
-        let client = Client::new(&sandbox)?;
+        let client = Client::new(common.service(&sandbox))?;
         Ok(Owner {
             sandbox,
             embedder,
