@@ -342,3 +342,47 @@ fn the_memory_starts_without_a_compiler() {
     let server = Builder::memory().args(&["--log", "info"]).start();
     assert!(server.end_in_order().contains("precompiled"));
 }
+
+#[test]
+fn serving_without_http_is_what_the_bare_program_does() {
+    let data = tempfile::tempdir().unwrap();
+    let mut server = Builder::bare()
+        .arg("serve")
+        .arg("--data-dir")
+        .arg(data.path())
+        .start();
+    server.initialize("2025-11-25");
+    let saved = server.call_text("memory_save", &json!({"text": "as ever"}));
+    assert_eq!(saved, "Saved m0.");
+    server.end_in_order();
+}
+
+#[test]
+fn the_help_of_http_says_how_to_reach_it_and_who_speaks_tls() {
+    let help = run(&["serve", "--help"]);
+    for part in [
+        "--http",
+        "127.0.0.1:7437",
+        "/mcp",
+        "--token-file",
+        "PERSONAL_MEMORY_TOKEN",
+        "--allow-host",
+        "--allow-origin",
+        "reverse proxy",
+        "claude mcp add --scope user --transport http",
+    ] {
+        assert!(text(&help.stdout).contains(part), "{part}");
+    }
+}
+
+#[test]
+fn options_of_http_are_refused_where_they_mean_nothing() {
+    refused(with(&["serve", "--token-file", "x"]), 2, &["--http"]);
+    refused(with(&["serve", "--allow-host", "x"]), 2, &["--http"]);
+    refused(with(&["--http"]), 2, &["--http"]);
+    refused(
+        with(&["serve", "--http", "nowhere"]),
+        2,
+        &["nowhere", "127.0.0.1:7437"],
+    );
+}

@@ -21,6 +21,13 @@ mod contents;
 /// Cancellation, progress, logging: more than one message at a time.
 mod flow;
 
+/// Asking the client, and through it the person, in both eras.
+mod asking;
+
+/// Streamable HTTP.
+#[cfg(unix)]
+mod http;
+
 /// How processes end, and what becomes of others when one hangs or nobody reads what it says.
 #[cfg(unix)]
 mod ends;
@@ -61,11 +68,29 @@ mod embedder;
 /// The retrieval lab, on the same host.
 mod retrieval;
 
+/// The component that the official conformance suite is run against (`interop/conformance.sh`).
+mod conformance;
+
 /// The official Rust SDK's client.
 mod rmcp;
 
 /// The command line.
 mod cli;
+
+/// The memory's owner at the command line.
+mod commands;
+
+/// Exports and imports.
+mod transfer;
+
+/// Apps and their settings.
+mod connect;
+
+/// What the doctor sees.
+mod doctor;
+
+/// Components, seen from outside.
+mod inspect;
 
 /// `personal-memory demo`.
 mod demo;
