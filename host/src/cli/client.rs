@@ -8,9 +8,7 @@ use serde_json::{Value, json};
 use crate::convert;
 use crate::embedder::Embedder;
 use crate::jsonrpc::{self, Outgoing, OutgoingNotification};
-use crate::protocol::{
-    DEFAULT_ASK_TIMEOUT, Finished, Outbox, Resumed, Service, Session, Step,
-};
+use crate::protocol::{DEFAULT_ASK_TIMEOUT, Finished, Outbox, Resumed, Service, Session, Step};
 use crate::sandbox::Sandbox;
 use crate::seal_key::SealKey;
 use crate::transport;

@@ -135,7 +135,7 @@ fn a_line_whose_checksum_was_made_anew_by_hand_is_served_with_one_gap() {
         .map(|line| {
             format!(
                 "{{\"crc\":\"{:08x}\",{}\n",
-                crc32fast::hash(line[18..].as_bytes()),
+                crc32fast::hash(&line.as_bytes()[18..]),
                 &line[18..]
             )
         })

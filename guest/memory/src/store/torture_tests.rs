@@ -87,7 +87,7 @@ fn history(seed: u64) -> Vec<(usize, Step)> {
             0..=4 => Step::Save(text, vec![format!("tag{}", chance.below(3))]),
             5..=7 => Step::Update(
                 id,
-                Some(text).filter(|_| id % 2 == 0),
+                Some(text).filter(|_| id.is_multiple_of(2)),
                 1.0 + (steps.len() % 9) as f64,
             ),
             8 => Step::Touch,
