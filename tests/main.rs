@@ -21,6 +21,13 @@ mod contents;
 /// Cancellation, progress, logging: more than one message at a time.
 mod flow;
 
+/// Asking the client, and through it the person, in both eras.
+mod asking;
+
+/// Streamable HTTP.
+#[cfg(unix)]
+mod http;
+
 /// How processes end, and what becomes of others when one hangs or nobody reads what it says.
 #[cfg(unix)]
 mod ends;
@@ -57,6 +64,9 @@ mod embedder;
 
 /// The retrieval lab, on the same host.
 mod retrieval;
+
+/// The component that the official conformance suite is run against (`interop/conformance.sh`).
+mod conformance;
 
 /// The official Rust SDK's client.
 mod rmcp;

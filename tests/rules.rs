@@ -12,12 +12,17 @@ const RULES: std::ops::RangeInclusive<u32> = 1..=39;
 fn known() -> HashMap<String, BTreeSet<String>> {
     let mut known: HashMap<String, BTreeSet<String>> = HashMap::new();
     let tests = root().join("tests");
-    for entry in fs::read_dir(&tests)
-        .unwrap()
-        .chain(fs::read_dir(tests.join("transcripts")).unwrap())
-    {
+    let directory = |name: &str| fs::read_dir(tests.join(name)).unwrap();
+    let entries = directory("").chain(directory("transcripts"));
+    for entry in entries.chain(directory("asking")) {
         let path = entry.unwrap().path();
-        let file = path.file_name().unwrap().to_str().unwrap().to_owned();
+        // Transcripts go by their own name, tests by the path of their module.
+        let within = match path.extension().is_some_and(|extension| extension == "txt") {
+            true => path.parent().unwrap(),
+            false => &tests,
+        };
+        let file = path.strip_prefix(within).unwrap().to_str().unwrap();
+        let file = file.replace('\\', "/");
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("txt") => known
                 .entry(file)

@@ -2,6 +2,7 @@
 
 mod demo;
 mod evaluate;
+mod http;
 mod list_tools;
 mod options;
 mod serve;
@@ -15,6 +16,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use self::evaluate::EvaluateOptions;
+use self::http::HttpOptions;
 use self::options::Options;
 use crate::stderr::Stderr;
 
@@ -33,6 +35,15 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Serve the memory: on standard input and output as without a command, or over HTTP to many apps at once.
+    #[command(after_long_help = http::EXAMPLES)]
+    Serve {
+        #[command(flatten)]
+        http: HttpOptions,
+
+        #[command(flatten)]
+        options: Box<Options>,
+    },
     /// Serve another component: `retrieval`, which searches collections of documents and measures how well, or a file.
     ///
     /// It gets only the directories named with --dir and --data-dir.
@@ -40,6 +51,9 @@ enum Command {
         /// `retrieval`, or the path of a WebAssembly component.
         #[arg(value_name = "COMPONENT")]
         component: PathBuf,
+
+        #[command(flatten)]
+        http: HttpOptions,
 
         #[command(flatten)]
         options: Box<Options>,
@@ -58,6 +72,8 @@ Examples:
       Give it to Claude Code.
   personal-memory --data-dir /home/me/memory --log info
       Serve the memory in a directory of your choice, and say on standard error what happens.
+  personal-memory serve --http
+      Serve the memory to many apps at once, at http://127.0.0.1:7437/mcp.
   personal-memory evaluate collections/first collections/second
       See how well the memory finds what is known to be there.
   personal-memory run retrieval --dir corpus-papers=/home/me/papers:ro
@@ -72,7 +88,7 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let log = match &cli.command {
-        Some(Command::Run { options, .. }) => options.log,
+        Some(Command::Run { options, .. } | Command::Serve { options, .. }) => options.log,
         Some(Command::Evaluate(evaluate)) => evaluate.options.log,
         Some(Command::Demo) | None => cli.options.log,
     };
@@ -80,10 +96,15 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         Some(Command::Demo) => demo::run(),
         Some(Command::Evaluate(options)) => evaluate::run(&options),
-        Some(Command::Run { component, options }) => {
-            options.serving(component).and_then(|options| run(&options))
-        }
-        None => run(&cli.options),
+        Some(Command::Run {
+            component,
+            http,
+            options,
+        }) => options
+            .serving(component)
+            .and_then(|options| run(&options, Some(&http))),
+        Some(Command::Serve { http, options }) => run(&options, Some(&http)),
+        None => run(&cli.options, None),
     };
     Stderr::flush_within(LAST_WORDS);
     match result {
@@ -98,11 +119,13 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run(options: &Options) -> Result<()> {
+fn run(options: &Options, http: Option<&HttpOptions>) -> Result<()> {
     if options.list_tools {
-        list_tools::run(options)
-    } else {
-        serve::run(options)
+        return list_tools::run(options);
+    }
+    match http.map(|http| http.config(options)).transpose()?.flatten() {
+        Some(config) => serve::over_http(options, config),
+        None => serve::run(options),
     }
 }
 

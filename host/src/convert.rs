@@ -3,7 +3,9 @@
 //! What a revision of the protocol does not know is left out here, field by field; what a revision *adds around* a
 //! result (its type, the server's identity, cache hints) is the protocol's business.
 
+mod asks;
 mod content;
+mod kept;
 mod lists;
 mod needs;
 mod params;
@@ -15,6 +17,8 @@ use crate::sandbox::bindings::exports::personal_memory::mcp::{prompts, resources
 use crate::sandbox::bindings::personal_memory::mcp::types::{CacheHint, Pending};
 use crate::version::Version;
 
+pub use self::asks::{given, question, required};
+pub use self::kept::Kept;
 pub use self::lists::implementation;
 pub use self::needs::meet;
 pub use self::params::{

@@ -12,6 +12,7 @@
 //! - [`version`]: the protocol's revisions and what each of them knows.
 //! - [`convert`]: JSON to and from the types of the contract in `wit/`.
 //! - [`store_lock`]: keeps processes that share a store out of each other's way.
+//! - [`seal_key`]: the key under which state is sealed that travels through a client.
 //! - [`sandbox`]: runs the component under its limits; the only room that names wasmtime.
 //!
 //! Beside them: [`embedder`], the person's embedding provider; [`stderr`], where everything is said that is no message;
@@ -33,6 +34,8 @@ pub mod version;
 pub mod convert;
 
 pub mod store_lock;
+
+pub mod seal_key;
 
 pub mod sandbox;
 

@@ -94,6 +94,28 @@ pub struct Profile {
     pub changing_lists: Lists,
 }
 
+#[cfg(test)]
+impl Profile {
+    /// A component that offers nothing.
+    pub(crate) fn of_nothing() -> Profile {
+        Profile {
+            description: Description {
+                name: "nothing".to_owned(),
+                title: None,
+                version: "1".to_owned(),
+                description: None,
+                website_url: None,
+                icons: Vec::new(),
+                instructions: None,
+                keeps_store: false,
+                extensions: None,
+            },
+            interfaces: Interfaces::default(),
+            changing_lists: Lists::empty(),
+        }
+    }
+}
+
 /// A component with its limits, and the instance that serves calls. One call at a time.
 pub struct Sandbox {
     maker: Maker,

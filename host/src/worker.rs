@@ -19,7 +19,7 @@ use self::queue::{Queue, Received};
 use self::watch::Watch;
 use crate::embedder::Embedder;
 use crate::jsonrpc::{Outgoing, Response};
-use crate::protocol::{Finished, Interest, Outbox, PendingCall, Step, Subscriptions};
+use crate::protocol::{Finished, Interest, Outbox, PendingCall, Resumed, Service, Step};
 use crate::sandbox::{Cancel, Maintained, Resumption, Sandbox};
 
 /// How long a call that was cancelled at the end may take to come to rest: a broken instance waits a second for its file
@@ -65,17 +65,15 @@ struct Job {
 
 impl Worker {
     /// Starts the thread.
-    pub fn start(
-        sandbox: Sandbox,
-        subscriptions: Arc<Subscriptions>,
-        embedder: Option<Embedder>,
-    ) -> Worker {
+    pub fn start(sandbox: Sandbox, service: Arc<Service>, embedder: Option<Embedder>) -> Worker {
         let (queue, jobs) = queue::bounded();
         let running = Arc::new(Running::default());
         let mut thread = Thread {
-            watch: Watch::new(subscriptions),
+            watch: Watch::new(Arc::clone(&service.subscriptions)),
+            service,
             agenda: Agenda::default(),
             provider: Provider::start(embedder, queue.clone()),
+            queue: queue.clone(),
             running: Arc::clone(&running),
             sandbox,
         };
@@ -150,16 +148,23 @@ impl Running {
 /// What the thread has.
 struct Thread {
     sandbox: Sandbox,
+    service: Arc<Service>,
     watch: Watch,
     agenda: Agenda,
     provider: Provider,
+    /// For what goes on later.
+    queue: queue::Sender<Work>,
     running: Arc<Running>,
 }
 
 impl Thread {
     fn run(&mut self, work: &Queue<Work>) {
         loop {
-            match work.receive(self.agenda.next()) {
+            let silent = self.service.questions.next_deadline();
+            let next = self.agenda.next().into_iter().chain(silent).min();
+            let received = work.receive(next);
+            self.service.questions.expire(Instant::now());
+            match received {
                 Received::Job(Work::Job(job)) => self.perform(job),
                 Received::Job(Work::Resume(client, resumption)) => self.resume(client, resumption),
                 Received::Nothing => self.do_what_is_due(),
@@ -234,16 +239,25 @@ impl Thread {
                 self.provider.get(Client::Call(call), wanted);
                 None
             }
+            Finished::Asking(inquiry) => {
+                let queue = self.queue.clone();
+                inquiry.begin(move |call, resumption| {
+                    queue.put_back(Work::Resume(Client::Call(call), resumption));
+                })
+            }
         }
     }
 
     /// Goes on with what had to wait for something.
     fn resume(&mut self, client: Client, resumption: Resumption) {
         match client {
-            Client::Call(mut call) => {
-                call.resume(resumption);
+            Client::Call(call) => {
                 let outbox = Arc::clone(&call.outbox);
-                if let Some(response) = self.make_call(call) {
+                let response = match call.resume(resumption) {
+                    Resumed::Again(call) => self.make_call(call),
+                    Resumed::Finished(finished) => self.conclude(finished),
+                };
+                if let Some(response) = response {
                     outbox.send(Outgoing::Response(response));
                 }
             }

@@ -9,6 +9,10 @@ use super::{Builder, root, wait_until};
 
 /// Where the fixtures' component files are.
 pub(crate) struct Fixtures {
+    /// Asks its client whatever can be asked: see `fixtures/asking`.
+    pub(crate) asking: PathBuf,
+    /// Has what the official conformance suite asks for: see `fixtures/conformance`.
+    pub(crate) conformance: PathBuf,
     /// Does everything wrong: see `fixtures/misbehaving`.
     pub(crate) misbehaving: PathBuf,
     /// Exports `server` and nothing else.
@@ -63,6 +67,8 @@ fn build() -> Fixtures {
     );
     let file = |name: &str| target_dir.join(TARGET).join("release").join(name);
     Fixtures {
+        asking: file("asking.wasm"),
+        conformance: file("conformance.wasm"),
         misbehaving: file("misbehaving.wasm"),
         minimal: file("minimal.wasm"),
         networked: file("networked.wasm"),

@@ -1,6 +1,7 @@
 //! What the tests share.
 
 mod fixtures;
+mod http;
 mod journal;
 mod observed;
 #[cfg(unix)]
@@ -14,6 +15,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 pub(crate) use self::fixtures::{calls_in, fixtures, shared_cache, unhurried, wait_for_calls};
+pub(crate) use self::http::{
+    Answer, Client, Connection, Http, USUAL, encoded, wait_until_in_flight,
+};
 pub(crate) use self::journal::{JOURNAL, crc32, tag, text_of, write_journal, write_worn_journal};
 pub(crate) use self::observed::{Event, Fault, Observed, compiled};
 #[cfg(unix)]

@@ -17,8 +17,8 @@ const MAX_PAGES: u64 = 100;
 pub(super) fn run(options: &Options) -> Result<()> {
     let mut sandbox = options.sandbox_without_grants(None)?;
     // Through the same door as any client.
-    let profile = sandbox.profile().clone();
-    let mut session = Session::new(profile.into(), Arc::default(), "list-tools".to_owned());
+    let service = Arc::new(options.service(&sandbox));
+    let mut session = Session::new(service, "list-tools".to_owned());
     let mut output = io::stdout().lock();
     let mut params = json!({});
     for number in 1..=MAX_PAGES {
@@ -51,7 +51,7 @@ fn answer(request: &Value, session: &mut Session, sandbox: &mut Sandbox) -> Resu
             let outcome = sandbox.call(&pending.context, &pending.call, &pending.cancel, None);
             match pending.finish(outcome) {
                 Finished::With(response) => Some(response),
-                Finished::Silently | Finished::Wanting(..) => None,
+                Finished::Silently | Finished::Wanting(..) | Finished::Asking(_) => None,
             }
         }
         Step::Reply(response) => Some(response),

@@ -10,10 +10,12 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 
 use crate::embedder::Embedder;
+use crate::protocol::{DEFAULT_ASK_TIMEOUT, Service};
 use crate::sandbox::{
     Code, DEFAULT_MAX_MEMORY, DEFAULT_TIMEOUT, Grant, Limits, MEMORY, RETRIEVAL, STORE_GRANT,
     Sandbox, SandboxConfig,
 };
+use crate::seal_key::SealKey;
 use crate::stderr::Stderr;
 use crate::transport::stdio::DEFAULT_MAX_LINE_BYTES;
 
@@ -64,6 +66,10 @@ pub(super) struct Options {
     /// Stop a call that takes longer than this many seconds; fractions are fine.
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_TIMEOUT.as_secs_f64(), value_parser = parse_seconds)]
     timeout: f64,
+
+    /// Give up on an answer that the app or its person was asked for after this many seconds; fractions are fine.
+    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_ASK_TIMEOUT.as_secs_f64(), value_parser = parse_seconds)]
+    ask_timeout: f64,
 
     /// Stop a call that wants more memory than this many MiB.
     #[arg(long, value_name = "MIB", default_value_t = DEFAULT_MAX_MEMORY / MIB, value_parser = parse_mebibytes)]
@@ -213,6 +219,13 @@ impl Options {
             tracing::info!("`/{}` is {}", grant.name, grant.path.display());
         }
         Sandbox::new(&self.code(), config)
+    }
+
+    /// What all connections to the sandbox share.
+    pub(super) fn service(&self, sandbox: &Sandbox) -> Service {
+        let key = SealKey::beside(sandbox.store_path());
+        let ask_timeout = Duration::from_secs_f64(self.ask_timeout);
+        Service::new(sandbox.profile().clone(), key, ask_timeout)
     }
 
     /// Makes a sandbox that is only asked what it offers: nothing is granted to it, nothing on disk is touched.

@@ -1,37 +1,58 @@
 //! The server: what AI apps start.
 
 use std::io::{self, BufReader, Write};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 
 use super::options::Options;
 use super::{person_at_stdin, this_program};
+use crate::embedder::Embedder;
 use crate::sandbox::{Origin, Sandbox};
 use crate::stderr::Stderr;
-use crate::transport::stdio;
+use crate::transport::{self, http, stdio};
 
 pub(super) fn run(options: &Options) -> Result<()> {
-    restrict_new_files();
-    let embedder = options.embedder()?;
-    let sandbox = options.sandbox(embedder.as_ref())?;
+    let (sandbox, embedder) = prepare(options)?;
     if person_at_stdin() {
         Stderr::say(explanation(&sandbox));
     }
-    let made = match sandbox.origin() {
-        Origin::Precompiled => "precompiled",
-        Origin::Compiled => "compiled at this start",
-    };
-    tracing::info!("serving {} ({made})", sandbox.profile().description.name);
-    let session = session_id()?;
+    let session = transport::connection_id().context("the client can't be told from others")?;
+    let service = Arc::new(options.service(&sandbox));
     stdio::serve(
         BufReader::new(io::stdin()),
         transport_output(),
         sandbox,
+        service,
         embedder,
         session,
         options.max_line_bytes,
     )
     .context("the client can't be served")
+}
+
+/// Serves over HTTP. The address is said on standard error whatever the level of the log is: port 0 is known to nobody
+/// else.
+pub(super) fn over_http(options: &Options, config: http::Config) -> Result<()> {
+    let (sandbox, embedder) = prepare(options)?;
+    let address = config.address;
+    let service = Arc::new(options.service(&sandbox));
+    http::serve(config, sandbox, service, embedder, |address| {
+        Stderr::say(format!("listening on http://{address}/mcp\n"));
+    })
+    .with_context(|| format!("HTTP can't be served on {address}"))
+}
+
+fn prepare(options: &Options) -> Result<(Sandbox, Option<Embedder>)> {
+    restrict_new_files();
+    let embedder = options.embedder()?;
+    let sandbox = options.sandbox(embedder.as_ref())?;
+    let made = match sandbox.origin() {
+        Origin::Precompiled => "precompiled",
+        Origin::Compiled => "compiled at this start",
+    };
+    tracing::info!("serving {} ({made})", sandbox.profile().description.name);
+    Ok((sandbox, embedder))
 }
 
 /// What a person sees who starts a server by hand.
@@ -74,14 +95,4 @@ fn transport_output() -> impl Write + Send {
 fn restrict_new_files() {
     #[cfg(unix)]
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
-}
-
-/// Bytes of randomness in a session id: enough to never repeat.
-const SESSION_ID_BYTES: usize = 8;
-
-/// An id for this connection that no other process ever uses.
-fn session_id() -> Result<String> {
-    let mut bytes = [0; SESSION_ID_BYTES];
-    getrandom::fill(&mut bytes).context("the system gives no random numbers")?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -14,7 +14,7 @@ use super::lines::{Line, read_line};
 use super::output::Output;
 use crate::embedder::Embedder;
 use crate::jsonrpc::{self, INVALID_REQUEST, Outgoing, RpcError};
-use crate::protocol::{Outbox, Session, Step, Subscriptions};
+use crate::protocol::{Outbox, Service, Session, Step};
 use crate::sandbox::Sandbox;
 use crate::signals;
 use crate::worker::Worker;
@@ -49,6 +49,7 @@ pub fn serve(
     input: impl BufRead + Send + 'static,
     output: impl Write + Send + 'static,
     sandbox: Sandbox,
+    service: Arc<Service>,
     embedder: Option<Embedder>,
     session_id: String,
     max_line_bytes: usize,
@@ -57,11 +58,9 @@ pub fn serve(
     signals::on_termination(announcing(&ending, End::Signal))?;
     let gone = announcing(&ending, |()| End::Output);
     let output = Arc::new(Output::start(output, move || gone(())));
-    let subscriptions = Arc::new(Subscriptions::default());
-    let profile = Arc::new(sandbox.profile().clone());
-    let session = Session::new(profile, Arc::clone(&subscriptions), session_id);
+    let session = Session::new(Arc::clone(&service), session_id);
     let session = Arc::new(Mutex::new(session));
-    let worker = Arc::new(Worker::start(sandbox, subscriptions, embedder));
+    let worker = Arc::new(Worker::start(sandbox, service, embedder));
 
     let reader = Reader {
         session: Arc::clone(&session),
