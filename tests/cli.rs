@@ -87,7 +87,11 @@ fn list_tools_prints_the_tools_and_touches_no_disk() {
         names,
         [
             "memory_search  Search memories",
-            "memory_save  Save a memory"
+            "memory_recent  Recent memories",
+            "memory_get  Get a memory",
+            "memory_save  Save a memory",
+            "memory_update  Update a memory",
+            "memory_forget  Forget a memory"
         ]
     );
     let arguments: Vec<_> = stdout
@@ -105,10 +109,22 @@ fn list_tools_prints_the_tools_and_touches_no_disk() {
             "since (optional)",
             "until (optional)",
             "min_importance (optional)",
+            "k (optional)",
+            "kind (optional)",
+            "tags (optional)",
+            "since (optional)",
+            "until (optional)",
+            "id",
             "text",
             "kind (optional)",
             "importance (optional)",
             "tags (optional)",
+            "id",
+            "text (optional)",
+            "kind (optional)",
+            "importance (optional)",
+            "tags (optional)",
+            "id",
         ]
     );
     assert_eq!(

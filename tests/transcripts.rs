@@ -69,6 +69,7 @@ transcripts! {
     methods
     tools_list
     tools_call
+    tools_verbs
     content
     minimal
     resources
