@@ -41,6 +41,9 @@ mod unhurried;
 /// A component that does everything wrong, and a host that goes on.
 mod sandbox;
 
+/// A component that means harm, through every export that there is.
+mod hostile;
+
 /// The memory under wasmtime through the contract, without a process or a wire.
 mod component;
 
