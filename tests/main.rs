@@ -50,6 +50,9 @@ mod component;
 /// What the memory asks of the file system, call by call: written, made durable, acknowledged.
 mod durability;
 
+/// A disk that stops, forgets, tears and fails, beneath the memory as it ships.
+mod lying_disk;
+
 /// Killed processes and damaged files.
 mod recovery;
 

@@ -1,11 +1,15 @@
 //! What the tests share.
 
+mod disk;
 mod fixtures;
 mod http;
 mod journal;
+mod memory;
 mod observed;
 #[cfg(unix)]
 mod process;
+mod random;
+mod recorded;
 mod server;
 
 use std::path::PathBuf;
@@ -14,14 +18,20 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+pub(crate) use self::disk::{Crash, Image};
 pub(crate) use self::fixtures::{calls_in, fixtures, shared_cache, unhurried, wait_for_calls};
 pub(crate) use self::http::{
     Answer, Client, Connection, Http, USUAL, encoded, wait_until_in_flight,
 };
 pub(crate) use self::journal::{JOURNAL, crc32, tag, text_of, write_journal, write_worn_journal};
+pub(crate) use self::observed::contract::exports::personal_memory::memory::admin::{
+    Entry, Finding, NewEntry,
+};
 pub(crate) use self::observed::{Event, Fault, Observed, compiled};
 #[cfg(unix)]
 pub(crate) use self::process::settled;
+pub(crate) use self::random::{Random, number_from};
+pub(crate) use self::recorded::{Disk, Failing, Process};
 pub(crate) use self::server::{
     Builder, Finished, LIST_CHANGED, Server, UPDATED, command, error_of,
 };
