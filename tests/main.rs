@@ -56,6 +56,17 @@ mod lying_disk;
 /// Killed processes and damaged files.
 mod recovery;
 
+/// Eight servers on one memory, killed at random.
+mod kills;
+
+/// Data directories that go, come back and are exchanged.
+#[cfg(unix)]
+mod replaced;
+
+/// What happens to people: full disks, directories that can't be written, newer stores, clocks.
+#[cfg(unix)]
+mod trouble;
+
 /// Several processes on one memory.
 mod sharing;
 
