@@ -41,6 +41,12 @@ mod unhurried;
 /// A component that does everything wrong, and a host that goes on.
 mod sandbox;
 
+/// Clients that flood, stall and repeat themselves.
+mod clients;
+
+/// Hostile messages by the thousand.
+mod fuzz;
+
 /// A component that means harm, through every export that there is.
 mod hostile;
 
