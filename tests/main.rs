@@ -41,6 +41,15 @@ mod unhurried;
 /// A component that does everything wrong, and a host that goes on.
 mod sandbox;
 
+/// Clients that flood, stall and repeat themselves.
+mod clients;
+
+/// Hostile messages by the thousand.
+mod fuzz;
+
+/// A component that means harm, through every export that there is.
+mod hostile;
+
 /// The memory under wasmtime through the contract, without a process or a wire.
 mod component;
 
@@ -50,8 +59,22 @@ mod consent;
 /// What the memory asks of the file system, call by call: written, made durable, acknowledged.
 mod durability;
 
+/// A disk that stops, forgets, tears and fails, beneath the memory as it ships.
+mod lying_disk;
+
 /// Killed processes and damaged files.
 mod recovery;
+
+/// Eight servers on one memory, killed at random.
+mod kills;
+
+/// Data directories that go, come back and are exchanged.
+#[cfg(unix)]
+mod replaced;
+
+/// What happens to people: full disks, directories that can't be written, newer stores, clocks.
+#[cfg(unix)]
+mod trouble;
 
 /// Several processes on one memory.
 mod sharing;

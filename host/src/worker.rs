@@ -7,6 +7,7 @@
 mod agenda;
 mod provider;
 mod queue;
+mod rate;
 mod watch;
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,6 +17,8 @@ use std::time::{Duration, Instant};
 use self::agenda::{Agenda, Due};
 use self::provider::{Client, Provider};
 use self::queue::{Queue, Received};
+pub use self::rate::DEFAULT_MAX_CALLS_PER_SECOND;
+use self::rate::Rate;
 use self::watch::Watch;
 use crate::embedder::Embedder;
 use crate::jsonrpc::{Outgoing, Response};
@@ -29,6 +32,7 @@ const REST: Duration = Duration::from_millis(1500);
 /// The thread, as others see it.
 pub struct Worker {
     queue: queue::Sender<Work>,
+    rate: Rate,
     running: Arc<Running>,
 }
 
@@ -64,8 +68,13 @@ struct Job {
 }
 
 impl Worker {
-    /// Starts the thread.
-    pub fn start(sandbox: Sandbox, service: Arc<Service>, embedder: Option<Embedder>) -> Worker {
+    /// Starts the thread. More calls than `max_calls_per_second` are refused, but for bursts.
+    pub fn start(
+        sandbox: Sandbox,
+        service: Arc<Service>,
+        embedder: Option<Embedder>,
+        max_calls_per_second: u32,
+    ) -> Worker {
         let (queue, jobs) = queue::bounded();
         let running = Arc::new(Running::default());
         let mut thread = Thread {
@@ -81,7 +90,11 @@ impl Worker {
             thread.run(&jobs);
             thread.running.end();
         });
-        Worker { queue, running }
+        Worker {
+            queue,
+            rate: Rate::new(max_calls_per_second, Instant::now()),
+            running,
+        }
     }
 
     /// Has a step done in its turn. `bytes` is how long its message was, for what waits must not grow without end. What
@@ -91,6 +104,9 @@ impl Worker {
             step,
             outbox: Arc::clone(outbox),
         };
+        if let Err(wait) = self.rate.take(job.step.calls(), Instant::now()) {
+            return job.refuse(&self.rate.refusal(wait));
+        }
         if let Err((Work::Job(job), reason)) = self.queue.send(Work::Job(job), bytes) {
             job.refuse(&reason);
         }

@@ -17,10 +17,14 @@ pub(crate) struct Fixtures {
     pub(crate) misbehaving: PathBuf,
     /// Exports `server` and nothing else.
     pub(crate) minimal: PathBuf,
+    /// Means harm: see `fixtures/hostile`.
+    pub(crate) hostile: PathBuf,
     /// Wants to use the network.
     pub(crate) networked: PathBuf,
     /// Takes its time, and logs what the host calls: see `fixtures/unhurried`.
     pub(crate) unhurried: PathBuf,
+    /// Wants an interface that its author made up.
+    pub(crate) wanting: PathBuf,
 }
 
 /// Builds the fixtures, the first time it is called.
@@ -71,8 +75,10 @@ fn build() -> Fixtures {
         conformance: file("conformance.wasm"),
         misbehaving: file("misbehaving.wasm"),
         minimal: file("minimal.wasm"),
+        hostile: file("hostile.wasm"),
         networked: file("networked.wasm"),
         unhurried: file("unhurried.wasm"),
+        wanting: file("wanting.wasm"),
     }
 }
 

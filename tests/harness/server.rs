@@ -98,6 +98,21 @@ impl Builder {
         }
     }
 
+    /// The program as another one starts it; `arguments` are all that it is to get first.
+    pub(crate) fn of(mut starter: Command, arguments: &[&str]) -> Builder {
+        for (name, value) in command().get_envs() {
+            match value {
+                Some(value) => starter.env(name, value),
+                None => starter.env_remove(name),
+            };
+        }
+        starter.args(arguments);
+        Builder {
+            command: starter,
+            ..Builder::bare()
+        }
+    }
+
     /// Another component, with nothing granted.
     pub(crate) fn component(file: &Path) -> Builder {
         Builder::bare().arg("--component").arg(file)

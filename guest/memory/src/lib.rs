@@ -79,3 +79,6 @@ pub mod backend;
 pub mod store;
 
 pub mod config;
+
+#[cfg(test)]
+mod fuzz_tests;

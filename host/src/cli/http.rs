@@ -61,7 +61,8 @@ impl HttpOptions {
             token: self.token()?,
             hosts: self.allowed_hosts.clone(),
             origins: self.allowed_origins.clone(),
-            max_body_bytes: options.max_line_bytes,
+            max_body_bytes: options.bounds().max_line_bytes,
+            max_calls_per_second: options.bounds().max_calls_per_second,
             ..Config::local(address)
         };
         if config.token.is_none() && !config.is_local() {

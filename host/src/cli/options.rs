@@ -18,7 +18,8 @@ use crate::sandbox::{
 };
 use crate::seal_key::SealKey;
 use crate::stderr::Stderr;
-use crate::transport::stdio::DEFAULT_MAX_LINE_BYTES;
+use crate::transport::stdio::{Bounds, DEFAULT_MAX_LINE_BYTES};
+use crate::worker::DEFAULT_MAX_CALLS_PER_SECOND;
 
 /// Names a data directory when `--data-dir` does not.
 pub(super) const DATA_DIR_VARIABLE: &str = "PERSONAL_MEMORY_DIR";
@@ -90,7 +91,11 @@ pub(super) struct Options {
 
     /// Refuse messages that are longer than this many bytes.
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_MAX_LINE_BYTES, value_parser = parse_line_bytes)]
-    pub(super) max_line_bytes: usize,
+    max_line_bytes: usize,
+
+    /// Refuse calls beyond this many a second; ten seconds' worth may come at once.
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_CALLS_PER_SECOND, value_parser = clap::value_parser!(u32).range(1..=MAX_CALLS_PER_SECOND))]
+    max_calls_per_second: u32,
 
     /// Print the tools that the component offers, and exit.
     #[arg(long)]
@@ -152,6 +157,14 @@ impl Options {
             return Ok(None);
         }
         self.common.data_dir().map(Some)
+    }
+
+    /// What a client may do at most.
+    pub(super) fn bounds(&self) -> Bounds {
+        Bounds {
+            max_line_bytes: self.max_line_bytes,
+            max_calls_per_second: self.max_calls_per_second,
+        }
     }
 
     /// The embedding provider, if one is named.
@@ -335,6 +348,9 @@ fn parse_mebibytes(text: &str) -> Result<usize, String> {
         )),
     }
 }
+
+/// More than any machine makes: as good as no limit.
+const MAX_CALLS_PER_SECOND: i64 = 1_000_000;
 
 /// The shortest useful limit for a line; `initialize` alone takes a few hundred bytes.
 const MIN_LINE_BYTES: usize = 1024;

@@ -27,7 +27,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         service,
         embedder,
         session,
-        options.max_line_bytes,
+        options.bounds(),
     )
     .context("the client can't be served")
 }

@@ -51,6 +51,17 @@ pub enum Step {
     Batch(Vec<Step>),
 }
 
+impl Step {
+    /// How many calls of the component it takes.
+    pub fn calls(&self) -> usize {
+        match self {
+            Step::Nothing | Step::Reply(_) => 0,
+            Step::Call(_) => 1,
+            Step::Batch(steps) => steps.iter().map(Step::calls).sum(),
+        }
+    }
+}
+
 impl Session {
     /// A connection to a component. `id` must differ from every other session's, of other processes too.
     pub fn new(service: Arc<Service>, id: String) -> Session {

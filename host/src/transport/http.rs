@@ -108,7 +108,12 @@ fn start(
     Arc::new(Server {
         sessions: Sessions::new(config.limits),
         calls: Arc::new(Calls::default()),
-        worker: Worker::start(sandbox, Arc::clone(&service), embedder),
+        worker: Worker::start(
+            sandbox,
+            Arc::clone(&service),
+            embedder,
+            config.max_calls_per_second,
+        ),
         config,
         service,
         parameters,

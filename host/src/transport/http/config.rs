@@ -20,6 +20,8 @@ pub struct Config {
     pub origins: Vec<String>,
     /// The longest message that is read, in bytes.
     pub max_body_bytes: usize,
+    /// Calls of the component a second, of all clients together, in the long run.
+    pub max_calls_per_second: u32,
     /// How much of everything else there may be.
     pub limits: Limits,
 }
@@ -86,6 +88,7 @@ impl Config {
             hosts: Vec::new(),
             origins: Vec::new(),
             max_body_bytes: crate::transport::stdio::DEFAULT_MAX_LINE_BYTES,
+            max_calls_per_second: crate::worker::DEFAULT_MAX_CALLS_PER_SECOND,
             limits: Limits::default(),
         }
     }
