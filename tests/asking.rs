@@ -2,10 +2,10 @@
 //! that with requests of ours. The component is `fixtures/asking`.
 
 /// 2026-07-28: `input_required`.
-mod modern;
+pub(crate) mod modern;
 
 /// Before: `elicitation/create`, `sampling/createMessage`, `roots/list`.
-mod legacy;
+pub(crate) mod legacy;
 
 /// Both, over HTTP.
 #[cfg(unix)]

@@ -12,5 +12,8 @@ mod modern;
 /// Sessions, and streams to which a client can come back.
 mod legacy;
 
+/// Components that ask the client.
+mod asking;
+
 /// Many clients, slow ones, and how it ends.
 mod many;

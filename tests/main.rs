@@ -44,6 +44,9 @@ mod sandbox;
 /// The memory under wasmtime through the contract, without a process or a wire.
 mod component;
 
+/// The memory asks the person, through the contract.
+mod consent;
+
 /// What the memory asks of the file system, call by call: written, made durable, acknowledged.
 mod durability;
 
@@ -73,6 +76,21 @@ mod rmcp;
 
 /// The command line.
 mod cli;
+
+/// The memory's owner at the command line.
+mod commands;
+
+/// Exports and imports.
+mod transfer;
+
+/// Apps and their settings.
+mod connect;
+
+/// What the doctor sees.
+mod doctor;
+
+/// Components, seen from outside.
+mod inspect;
 
 /// `personal-memory demo`.
 mod demo;

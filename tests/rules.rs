@@ -5,8 +5,8 @@ use std::fs;
 
 use crate::harness::root;
 
-/// The rules of the protocol that concern standard input and output.
-const RULES: std::ops::RangeInclusive<u32> = 1..=39;
+/// The rules of the protocol.
+const RULES: std::ops::RangeInclusive<u32> = 1..=47;
 
 /// Names of test functions and of transcripts, each by the file that it is in.
 fn known() -> HashMap<String, BTreeSet<String>> {
@@ -14,7 +14,7 @@ fn known() -> HashMap<String, BTreeSet<String>> {
     let tests = root().join("tests");
     let directory = |name: &str| fs::read_dir(tests.join(name)).unwrap();
     let entries = directory("").chain(directory("transcripts"));
-    for entry in entries.chain(directory("asking")) {
+    for entry in entries.chain(directory("asking")).chain(directory("http")) {
         let path = entry.unwrap().path();
         // Transcripts go by their own name, tests by the path of their module.
         let within = match path.extension().is_some_and(|extension| extension == "txt") {

@@ -69,6 +69,7 @@ transcripts! {
     methods
     tools_list
     tools_call
+    tools_verbs
     content
     minimal
     resources
@@ -91,7 +92,7 @@ enum Transport {
 /// A server that lines are sent to.
 enum Peer {
     Stdio(Server),
-    Http(OverHttp),
+    Http(Box<OverHttp>),
 }
 
 /// Lines of a file, as they are played.
@@ -324,7 +325,7 @@ fn start(options: &[String], data: &mut TempDir, transport: Transport) -> Peer {
                 || Builder::http_memory_in(data.path()),
                 |file| Builder::http_component(file),
             );
-            Peer::Http(OverHttp::start(builder.args(&args)))
+            Peer::Http(Box::new(OverHttp::start(builder.args(&args))))
         }
     }
 }

@@ -7,6 +7,7 @@ mod asks;
 mod content;
 mod kept;
 mod lists;
+mod memories;
 mod needs;
 mod params;
 
@@ -20,6 +21,7 @@ use crate::version::Version;
 pub use self::asks::{given, question, required};
 pub use self::kept::Kept;
 pub use self::lists::implementation;
+pub use self::memories::{Memory, figures};
 pub use self::needs::meet;
 pub use self::params::{
     Params, client, client_capabilities, completion, declaration, log_level, log_level_name, page,

@@ -5,7 +5,7 @@
 //! In the order in which a request passes them; no room calls backwards.
 //!
 //! - [`cli`]: the command line.
-//! - [`transport`]: bytes in, bytes out: lines of standard input and output.
+//! - [`transport`]: bytes in, bytes out: lines of standard input and output, or HTTP.
 //! - [`worker`]: the thread that owns the component, and what waits for it.
 //! - [`jsonrpc`]: the envelope; knows no method names.
 //! - [`protocol`]: eras, lifecycle and methods of the Model Context Protocol; where failures become error responses.

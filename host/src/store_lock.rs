@@ -201,7 +201,8 @@ impl StoreLock {
         Ok(true)
     }
 
-    fn holder(&self) -> Option<u32> {
+    /// The process that has the lock, or had it last; `None` if that was never noted.
+    pub fn holder(&self) -> Option<u32> {
         let mut text = String::new();
         File::open(self.directory.join(HOLDER))
             .ok()?

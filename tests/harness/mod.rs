@@ -1,9 +1,11 @@
 //! What the tests share.
 
+mod client;
 mod fixtures;
 mod http;
 mod journal;
 mod observed;
+mod owner;
 #[cfg(unix)]
 mod process;
 mod server;
@@ -14,12 +16,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+pub(crate) use self::client::{Client, encoded, wait_until_in_flight};
 pub(crate) use self::fixtures::{calls_in, fixtures, shared_cache, unhurried, wait_for_calls};
-pub(crate) use self::http::{
-    Answer, Client, Connection, Http, USUAL, encoded, wait_until_in_flight,
+pub(crate) use self::http::{Answer, Connection, Http, USUAL};
+pub(crate) use self::journal::{
+    JOURNAL, crc32, header_of_format, tag, text_of, write_journal, write_worn_journal,
 };
-pub(crate) use self::journal::{JOURNAL, crc32, tag, text_of, write_journal, write_worn_journal};
 pub(crate) use self::observed::{Event, Fault, Observed, compiled};
+pub(crate) use self::owner::{Done, Owner};
 #[cfg(unix)]
 pub(crate) use self::process::settled;
 pub(crate) use self::server::{

@@ -1,7 +1,7 @@
 use std::fs;
 use std::net::TcpListener;
 
-use crate::harness::{Answer, Builder, Http, USUAL, modern, request};
+use crate::harness::{Answer, Builder, Http, USUAL, fixtures, modern, request};
 use serde_json::json;
 
 const TOKEN: &str = "correct-horse-battery-staple";
@@ -206,6 +206,19 @@ fn an_address_that_is_taken_is_named() {
         .args(&["serve", "--http", &address, "--data-dir"])
         .arg(data.path());
     assert!(refusal(server).contains(&address));
+}
+
+#[test]
+fn another_component_can_be_served_too() {
+    let server = Builder::bare()
+        .arg("run")
+        .arg(&fixtures().minimal)
+        .args(&["--http", "127.0.0.1:0"])
+        .serve();
+    let answer = ask(&server, &[]);
+    let made_by = &answer.json()["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"];
+    assert_eq!(made_by, "minimal");
+    server.end_in_order();
 }
 
 #[test]

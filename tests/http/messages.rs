@@ -92,6 +92,16 @@ fn a_message_that_turns_out_too_long_is_refused_while_it_is_read() {
     server.end_in_order();
 }
 
+/// Most clients write everything before they read anything: the answer must not be lost to a connection that breaks.
+#[test]
+fn a_client_that_sends_all_of_a_message_that_is_too_long_learns_why_it_is_refused() {
+    let (_data, server) = memory(&[]);
+    let body = vec![b' '; 32 << 20];
+    let answer = server.connect().ask("POST", "/mcp", &USUAL, &body);
+    assert_eq!(answer.status, 413);
+    server.end_in_order();
+}
+
 #[test]
 fn a_message_of_just_the_allowed_length_is_taken() {
     let (_data, server) = memory(&["--max-line-bytes", "2000"]);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 
 use super::options::Options;
+use super::privacy;
 use super::{person_at_stdin, this_program};
 use crate::embedder::Embedder;
 use crate::sandbox::{Origin, Sandbox};
@@ -47,6 +48,9 @@ fn prepare(options: &Options) -> Result<(Sandbox, Option<Embedder>)> {
     restrict_new_files();
     let embedder = options.embedder()?;
     let sandbox = options.sandbox(embedder.as_ref())?;
+    if let Some(path) = sandbox.store_path() {
+        privacy::warn(path);
+    }
     let made = match sandbox.origin() {
         Origin::Precompiled => "precompiled",
         Origin::Compiled => "compiled at this start",
@@ -64,24 +68,19 @@ fn explanation(sandbox: &Sandbox) -> String {
         .as_deref()
         .unwrap_or("an MCP server");
     let program = this_program();
-    let command: Vec<String> = std::iter::once(program.clone())
-        .chain(std::env::args().skip(1))
-        .collect();
     let mut text = format!("{name}: {what}.\n");
     if let Some(path) = sandbox.store_path() {
         text += &format!("It is kept in {}.\n", path.display());
     }
     text += &format!(
         "\
-It speaks MCP on standard input and output, so an app has to start it. For Claude Code:
+It speaks MCP on standard input and output, so an app has to start it. To give it to one of them:
 
-    claude mcp add --scope user {} -- {}
+    {program} connect claude-desktop    (or claude-code, cursor, vscode; `print` shows the entry for others)
 
 `{program} demo` shows it at work, `{program} --help` all options.
 It is waiting for JSON-RPC messages now, one a line; Ctrl-D ends it.
-",
-        description.name,
-        command.join(" ")
+"
     );
     text
 }
@@ -92,7 +91,7 @@ fn transport_output() -> impl Write + Send {
 }
 
 /// A memory is its owner's business: what is made from now on is readable by nobody else. A component can't set modes.
-fn restrict_new_files() {
+pub(super) fn restrict_new_files() {
     #[cfg(unix)]
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
 }

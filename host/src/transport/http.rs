@@ -7,6 +7,7 @@
 //! TLS is not spoken here: that is for a reverse proxy, which has the certificates.
 
 mod answer;
+mod body;
 mod config;
 mod connections;
 mod endpoint;

@@ -189,3 +189,7 @@ impl AsyncWrite for Impatient {
         Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }
+
+#[cfg(test)]
+#[path = "connections_tests.rs"]
+mod tests;

@@ -1,18 +1,15 @@
 //! The endpoint: what becomes of a request to it. Which era it belongs to is decided for each message.
 
-use std::future::poll_fn;
-use std::pin::Pin;
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{Extension, State};
-use axum::http::header::{ALLOW, CONTENT_LENGTH};
+use axum::http::header::ALLOW;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
-use hyper::body::Body as _;
-use tokio::time::timeout;
 
 use super::answer::{self, refuse, refuse_with};
+use super::body::read;
 use super::connections::Peer;
 use super::headers::{EVENT_STREAM, JSON, SESSION_ID, accepts, envelope, is_json};
 use super::server::Server;
@@ -34,7 +31,8 @@ pub(super) async fn post(
         let message = format!("the client must accept {JSON} and {EVENT_STREAM}");
         return refuse(StatusCode::NOT_ACCEPTABLE, message);
     }
-    let bytes = match read(&headers, body, &server).await {
+    let (limit, time) = (server.config.max_body_bytes, server.config.limits.body_time);
+    let bytes = match read(&headers, body, limit, time).await {
         Ok(bytes) => bytes,
         Err(refusal) => return *refusal,
     };
@@ -87,51 +85,4 @@ fn no_such_method() -> Response {
     let headers = response.headers_mut();
     headers.insert(ALLOW, HeaderValue::from_static("POST, GET, DELETE"));
     response
-}
-
-/// Reads a message. The limit holds while it is read: what a client says of the length need not be so.
-async fn read(headers: &HeaderMap, body: Body, server: &Server) -> Result<Bytes, Box<Response>> {
-    let limit = server.config.max_body_bytes;
-    let too_long = || {
-        let message = format!("the message is longer than the limit of {limit} bytes");
-        Box::new(refuse(StatusCode::PAYLOAD_TOO_LARGE, message))
-    };
-    let announced = headers
-        .get(CONTENT_LENGTH)
-        .and_then(|value| value.to_str().ok()?.parse().ok());
-    if announced.is_some_and(|length: u64| length > limit as u64) {
-        return Err(too_long());
-    }
-    let allowed = server.config.limits.body_time;
-    match timeout(allowed, collect(body, limit)).await {
-        Ok(Some(Ok(bytes))) => Ok(bytes),
-        Ok(Some(Err(error))) => {
-            let message = format!("the message can't be read: {error}");
-            Err(Box::new(refuse(StatusCode::BAD_REQUEST, message)))
-        }
-        Ok(None) => Err(too_long()),
-        Err(_) => {
-            let message = format!("the message did not come within {allowed:?}");
-            Err(Box::new(refuse(StatusCode::REQUEST_TIMEOUT, message)))
-        }
-    }
-}
-
-/// All of a body; `None` if it is longer than `limit`.
-async fn collect(mut body: Body, limit: usize) -> Option<Result<Bytes, axum::Error>> {
-    let mut all = Vec::new();
-    loop {
-        let frame = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
-        match frame {
-            None => return Some(Ok(all.into())),
-            Some(Err(error)) => return Some(Err(error)),
-            Some(Ok(frame)) => {
-                let data = frame.data_ref().map_or(&[][..], |data| data);
-                if all.len() + data.len() > limit {
-                    return None;
-                }
-                all.extend_from_slice(data);
-            }
-        }
-    }
 }

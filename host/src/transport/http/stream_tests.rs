@@ -13,10 +13,10 @@ enum Then {
 }
 
 fn read(reader: &mut Reader) -> (Vec<(u64, String)>, Then) {
-    let mut context = Context::from_waker(Waker::noop());
+    let context = Context::from_waker(Waker::noop());
     let mut events = Vec::new();
     loop {
-        match reader.poll_next(&mut context) {
+        match reader.poll_next(&context) {
             Poll::Pending => return (events, Then::More),
             Poll::Ready(None) => return (events, Then::End),
             Poll::Ready(Some(Err(Lost))) => return (events, Then::Lost),
