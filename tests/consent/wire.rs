@@ -84,7 +84,10 @@ fn a_silent_person_costs_one_call_and_nothing_is_forgotten() {
     assert_eq!(withdrawn["params"]["requestId"], question["id"]);
     let response = server.read();
     let (text, refused) = told(&response);
-    assert!(refused && text.contains("no answer within 0.05 s"), "{text}");
+    assert!(
+        refused && text.contains("no answer within 0.05 s"),
+        "{text}"
+    );
     assert!(
         server
             .call_text("memory_get", &forget())
