@@ -7,10 +7,6 @@ pub(crate) mod modern;
 /// Before: `elicitation/create`, `sampling/createMessage`, `roots/list`.
 pub(crate) mod legacy;
 
-/// Both, over HTTP.
-#[cfg(unix)]
-mod http;
-
 use serde_json::{Value, json};
 
 use crate::embedder::Stub;

@@ -116,3 +116,20 @@ fn a_modern_client_is_asked_by_a_result_and_may_answer_on_any_connection() {
     assert!(told(&messages[0]).contains("accept"), "{messages:?}");
     server.end_in_order();
 }
+
+/// The status says what the error says.
+#[test]
+fn a_modern_request_that_can_t_ask_or_brings_a_forged_state_is_a_bad_request() {
+    let server = asking();
+    let refused = |params: &Value| {
+        let (answer, _) = server.modern().post(&request(1, "tools/call", params));
+        (answer.status, answer.code())
+    };
+    let undeclared = modern(json!({"name": "form"}));
+    assert_eq!(refused(&undeclared), (400, -32021));
+    let mut forged = undeclared;
+    forged["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({"elicitation": {}});
+    forged["requestState"] = "forged".into();
+    assert_eq!(refused(&forged), (400, -32602));
+    server.end_in_order();
+}

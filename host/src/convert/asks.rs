@@ -21,6 +21,8 @@ pub fn question(request: &InputRequest, version: Version) -> Result<Map<String, 
                 .with("requestedSchema", schema)
                 .0)
         }
+        // A request like the others. The error -32042, which 2025-11-25 has for it too, can't carry on with the call, and
+        // later revisions forbid it.
         InputRequest::ElicitUrl(visit) => {
             let id = visit.elicitation_id.clone();
             Ok(Object::default()
