@@ -73,9 +73,7 @@ fn a_life_of_a_memory() {
     owner
         .run(&["search", "demo"])
         .badly(3, &["no matching memories"]);
-    owner
-        .run(&["forget", "m0"])
-        .badly(3, &["there is no memory m0"]);
+    owner.run(&["forget", "m0"]).badly(1, &["m0 is forgotten"]);
     assert_eq!(
         owner.json(&["list", "--forgotten"])["memories"][0]["id"],
         "m0"

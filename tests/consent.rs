@@ -7,8 +7,6 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::asking::{legacy, modern};
-use crate::harness::{Builder, tool_call};
 use personal_memory::sandbox::bindings::exports::personal_memory::mcp::tools;
 use personal_memory::sandbox::bindings::personal_memory::mcp::types::{
     Answer, ClientCapabilities, ContentBody, Given, InputRequest, Pending, RequestContext,
@@ -171,61 +169,4 @@ fn a_client_that_can_t_ask_is_told_so_unless_nobody_wants_to_be_asked() {
     let mut sandbox = open(data.path(), Some("none"));
     let (text, refused) = told(call(&mut sandbox, nothing(), forget, None));
     assert!(!refused, "{text}");
-}
-
-/// The text of a tool's result.
-fn said(response: &Value) -> &str {
-    response["result"]["content"][0]["text"].as_str().unwrap()
-}
-
-#[test]
-fn a_legacy_client_is_asked_by_a_request_before_anything_is_forgotten() {
-    let mut server = Builder::memory().start();
-    legacy::shake_hands(&mut server, "2025-06-18", &json!({"elicitation": {}}));
-    server.call("memory_save", &json!({"text": "tea"}));
-    for (answer, text) in [
-        (
-            json!({"action": "decline"}),
-            "nothing was forgotten: the user said no",
-        ),
-        (
-            json!({"action": "accept", "content": {"confirm": "yes"}}),
-            "nothing was forgotten: the app's answer",
-        ),
-        (
-            json!({"action": "accept", "content": {"confirm": true}}),
-            "Forgot m0.",
-        ),
-    ] {
-        server.send(&tool_call("forget", "memory_forget", &json!({"id": "m0"})));
-        legacy::answer_next(&mut server, &answer);
-        let response = server.read();
-        assert!(said(&response).starts_with(text), "{response}");
-    }
-    server.end_in_order();
-}
-
-#[test]
-fn a_modern_client_is_asked_by_a_result_and_its_answer_counts_for_that_question_only() {
-    let mut server = Builder::memory().start();
-    for text in ["tea", "coffee"] {
-        server.call("memory_save", &json!({ "text": text }));
-    }
-    let forget = |id: &str| json!({"name": "memory_forget", "arguments": {"id": id}});
-    let asked = server.request("tools/call", &modern::claim(forget("m0")));
-    let form = &asked["result"]["inputRequests"]["confirm"];
-    assert_eq!(form["method"], "elicitation/create", "{asked}");
-    assert!(
-        form["params"]["message"]
-            .as_str()
-            .unwrap()
-            .ends_with("text: tea\nkind: episodic\nimportance: 5\ntags: none"),
-        "{form}"
-    );
-    let yes = json!({"confirm": {"action": "accept", "content": {"confirm": true}}});
-    let other = modern::answer(&mut server, "tools/call", forget("m1"), &asked, &yes);
-    assert_eq!(other["error"]["code"], -32602, "{other}");
-    let done = modern::answer(&mut server, "tools/call", forget("m0"), &asked, &yes);
-    assert!(said(&done).starts_with("Forgot m0."), "{done}");
-    server.end_in_order();
 }

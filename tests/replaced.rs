@@ -38,6 +38,8 @@ fn a_directory_that_is_deleted_under_a_running_server_is_said_and_used_when_it_i
 /// The journal in `data` is replaced by another one, as a backup program or a cloud folder does.
 fn replace_journal(data: &Path, journal: &[u8]) {
     let temporary = data.join("restored");
+    // With its mode.
+    fs::copy(data.join(JOURNAL), &temporary).unwrap();
     fs::write(&temporary, journal).unwrap();
     fs::rename(temporary, data.join(JOURNAL)).unwrap();
 }

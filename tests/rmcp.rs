@@ -58,7 +58,17 @@ fn text(result: &CallToolResult) -> &str {
 async fn first_app(client: &Client) {
     let tools = client.list_all_tools().await.unwrap();
     let names: Vec<_> = tools.iter().map(|tool| tool.name.as_ref()).collect();
-    assert_eq!(names, ["memory_search", "memory_save"]);
+    assert_eq!(
+        names,
+        [
+            "memory_search",
+            "memory_recent",
+            "memory_get",
+            "memory_save",
+            "memory_update",
+            "memory_forget"
+        ]
+    );
     assert!(
         tools
             .iter()

@@ -37,38 +37,54 @@ fn told(response: &Value) -> (&str, bool) {
 }
 
 #[test]
-fn a_legacy_client_is_asked_by_a_request_before_a_memory_is_forgotten() {
-    let data = tempfile::tempdir().unwrap();
-    let mut server = legacy(data.path(), &[]);
-    for (result, says) in [
-        (json!({"action": "decline"}), "the user said no"),
-        (json!({"action": "cancel"}), "nothing was forgotten"),
+fn a_legacy_client_is_asked_by_a_request_before_anything_is_forgotten() {
+    let mut server = Builder::memory().start();
+    shake_hands(&mut server, "2025-06-18", &json!({"elicitation": {}}));
+    server.call("memory_save", &json!({"text": "tea"}));
+    for (result, text) in [
+        (
+            json!({"action": "decline"}),
+            "nothing was forgotten: the user said no",
+        ),
         (
             json!({"action": "accept", "content": {"confirm": "yes"}}),
-            "nothing was forgotten",
+            "nothing was forgotten: the app's answer",
+        ),
+        (
+            json!({"action": "accept", "content": {"confirm": true}}),
+            "Forgot m0.",
         ),
     ] {
-        server.send(&tool_call(1, "memory_forget", &forget()));
+        server.send(&tool_call("forget", "memory_forget", &json!({"id": "m0"})));
         answer_next(&mut server, &result);
         let response = server.read();
-        let (text, refused) = told(&response);
-        assert!(refused && text.contains(says), "{result}: {text}");
+        assert!(told(&response).0.starts_with(text), "{response}");
     }
-    assert!(
-        server
-            .call_text("memory_search", &json!({"query": "tea"}))
-            .contains("m0"),
-        "it is still there"
-    );
+    server.end_in_order();
+}
 
-    server.send(&tool_call(2, "memory_forget", &forget()));
-    answer_next(
-        &mut server,
-        &json!({"action": "accept", "content": {"confirm": true}}),
+#[test]
+fn a_modern_client_is_asked_by_a_result_and_its_answer_counts_for_that_question_only() {
+    let mut server = Builder::memory().start();
+    for text in ["tea", "coffee"] {
+        server.call("memory_save", &json!({ "text": text }));
+    }
+    let forget = |id: &str| json!({"name": "memory_forget", "arguments": {"id": id}});
+    let asked = server.request("tools/call", &claim(forget("m0")));
+    let form = &asked["result"]["inputRequests"]["confirm"];
+    assert_eq!(form["method"], "elicitation/create", "{asked}");
+    assert!(
+        form["params"]["message"]
+            .as_str()
+            .unwrap()
+            .ends_with("text: tea\nkind: episodic\nimportance: 5\ntags: none"),
+        "{form}"
     );
-    let response = server.read();
-    let (text, refused) = told(&response);
-    assert!(!refused && text.starts_with("Forgot m0."), "{text}");
+    let yes = json!({"confirm": {"action": "accept", "content": {"confirm": true}}});
+    let other = answer(&mut server, "tools/call", forget("m1"), &asked, &yes);
+    assert_eq!(other["error"]["code"], -32602, "{other}");
+    let done = answer(&mut server, "tools/call", forget("m0"), &asked, &yes);
+    assert!(told(&done).0.starts_with("Forgot m0."), "{done}");
     server.end_in_order();
 }
 
@@ -97,7 +113,7 @@ fn a_silent_person_costs_one_call_and_nothing_is_forgotten() {
 }
 
 #[test]
-fn a_modern_client_is_asked_by_a_result_and_another_process_may_get_the_answer() {
+fn a_save_may_be_asked_about_and_another_process_may_get_the_answer() {
     let data = tempfile::tempdir().unwrap();
     let saves = ["--set", "confirm=saves"];
     let mut server = Builder::memory_in(data.path()).args(&saves).start();

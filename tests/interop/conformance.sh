@@ -32,7 +32,7 @@ suite=$cache/node_modules/@modelcontextprotocol/conformance
 step "program and component"
 program=${PERSONAL_MEMORY:-}
 if [[ -z $program ]]; then
-    cargo build --release --package personal-memory >&2
+    cargo build --release --workspace --bin personal-memory >&2
     program=target/release/personal-memory
 fi
 cargo build --release --locked --manifest-path tests/fixtures/Cargo.toml --package conformance \

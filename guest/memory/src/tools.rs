@@ -191,7 +191,12 @@ fn in_full(entry: &Entry, text: Option<&str>) -> (String, String) {
 
 /// An input schema: what is not in it is refused.
 fn object_schema(properties: Value, required: &[&str]) -> Value {
-    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+    let mut schema =
+        json!({"type": "object", "properties": properties, "additionalProperties": false});
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
 }
 
 /// An output schema: later versions may add to it.
@@ -202,7 +207,7 @@ fn result_schema(properties: Value, required: &[&str]) -> Value {
 /// The schema of a memory in the structured form of [`crate::render`].
 fn memory_schema() -> Value {
     let mut properties = Map::new();
-    let required = [
+    let names = [
         "id",
         "uri",
         "kind",
@@ -211,7 +216,7 @@ fn memory_schema() -> Value {
         "importance",
         "created_at",
     ];
-    for name in required {
+    for name in names {
         let schema = match name {
             "tags" => json!({"type": "array", "items": {"type": "string"}}),
             "importance" => json!({"type": "number"}),
@@ -219,7 +224,8 @@ fn memory_schema() -> Value {
         };
         properties.insert(name.to_owned(), schema);
     }
-    result_schema(properties.into(), &required)
+    // The others are always there as well; saying so twice would cost every model at every start.
+    result_schema(properties.into(), &["id", "kind", "text"])
 }
 
 /// The schema of several, each of which is `memory`.

@@ -40,7 +40,7 @@ pub(super) struct ImportOptions {
     #[arg(long, value_name = "KIND")]
     kind: Option<String>,
 
-    /// Store nothing, only say what would be. Twins that are more than a thousand memories apart are counted twice.
+    /// Store nothing, only say what would be. Twins that are some hundred memories apart may be counted twice.
     #[arg(long)]
     dry_run: bool,
 

@@ -15,7 +15,7 @@ use crate::security::validate_id_args;
 pub(super) const TOOL: Tool = Tool {
     name: "memory_forget",
     title: "Forget a memory",
-    description: "Forget a memory by its id when the user wants that. They can restore it, and may be asked to confirm.",
+    description: "Forget a memory by its id when the user wants that. It can be restored.",
     input_schema,
     output_schema,
     annotations: Annotations::CHANGES,
