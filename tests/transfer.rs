@@ -236,3 +236,13 @@ fn an_import_of_many_batches_leaves_an_index() {
     );
     assert_eq!(owner.run(&["list", "--all"]).well().lines().count(), 1200);
 }
+
+/// Like `-` of every other command; it once was a folder of that name.
+#[test]
+fn a_dash_is_standard_output_and_no_folder() {
+    let owner = Owner::new();
+    owner.save("to be exported");
+    let plain = owner.run(&["export"]).well();
+    assert_eq!(owner.run(&["export", "-"]).well(), plain);
+    assert!(plain.contains("to be exported"), "{plain}");
+}

@@ -19,7 +19,7 @@ use crate::stderr::Stderr;
 
 #[derive(Debug, Args)]
 pub(super) struct ExportOptions {
-    /// The file, or the folder for Markdown. Default: JSON Lines on standard output.
+    /// The file, or the folder for Markdown. Default, and `-`: JSON Lines on standard output.
     #[arg(value_name = "PATH")]
     path: Option<PathBuf>,
 
@@ -39,6 +39,17 @@ pub(super) struct ExportOptions {
     pub(super) common: Common,
 }
 
+impl ExportOptions {
+    /// Where to, if not to standard output.
+    fn path(&self) -> Option<&Path> {
+        let path = self.path.as_deref();
+        path.filter(|path| path.as_os_str() != STDOUT)
+    }
+}
+
+/// Stands for standard output.
+const STDOUT: &str = "-";
+
 /// How memories are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
@@ -53,7 +64,7 @@ enum Format {
 pub(super) fn run(options: &ExportOptions) -> Result<()> {
     let format = format(options)?;
     let mut owner = Owner::open(&options.common)?;
-    match (&options.path, format) {
+    match (options.path(), format) {
         (Some(folder), Format::Markdown) => {
             markdown::prepare(folder)?;
             let count = copy(options, &mut owner, |memory| {
@@ -80,7 +91,7 @@ fn format(options: &ExportOptions) -> Result<Format> {
     if let Some(format) = options.format {
         return Ok(format);
     }
-    let Some(path) = &options.path else {
+    let Some(path) = options.path() else {
         return Ok(Format::Jsonl);
     };
     match path.extension().and_then(|extension| extension.to_str()) {
@@ -166,7 +177,7 @@ fn copy(
     } else {
         0
     };
-    let bar = match options.path.is_none() && io::stdout().is_terminal() {
+    let bar = match options.path().is_none() && io::stdout().is_terminal() {
         true => ProgressBar::hidden(),
         false => progress(figures.living + forgotten),
     };
