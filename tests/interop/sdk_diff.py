@@ -73,12 +73,15 @@ class Server:
         self.process = subprocess.Popen(
             [program, directory], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, bufsize=0
         )
+        # Unbuffered for reading with `select`; a line of any length is written whole all the same.
+        self.input = open(self.process.stdin.fileno(), "wb", closefd=False)
         self.buffer = b""
 
     def ask(self, line, answers):
         """Sends a line; returns up to so many answers, and one that nobody expects."""
         try:
-            self.process.stdin.write(line + b"\n")
+            self.input.write(line + b"\n")
+            self.input.flush()
         except BrokenPipeError:
             return ["the server has ended"]
         got = []
