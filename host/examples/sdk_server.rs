@@ -39,8 +39,7 @@ struct Memory {
     info: ServerConfig,
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<()> {
+fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (directory, address) = match &arguments[..] {
         [directory] => (directory, None),
@@ -61,14 +60,20 @@ async fn main() -> Result<()> {
         info: info(&sandbox),
         sandbox: Arc::new(Mutex::new(sandbox)),
     };
+    // The sandbox has a runtime of its own, which must be neither made nor dropped in this one: hence the clone.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     match address {
-        Some(address) => serve_http(memory, address).await,
-        None => {
-            let service = memory.serve(rmcp::transport::stdio()).await?;
-            service.waiting().await?;
-            Ok(())
-        }
+        Some(address) => runtime.block_on(serve_http(memory.clone(), address)),
+        None => runtime.block_on(serve_stdio(memory.clone())),
     }
+}
+
+async fn serve_stdio(memory: Memory) -> Result<()> {
+    let service = memory.serve(rmcp::transport::stdio()).await?;
+    service.waiting().await?;
+    Ok(())
 }
 
 async fn serve_http(memory: Memory, address: &str) -> Result<()> {

@@ -6,6 +6,11 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 cache=${CARGO_TARGET_DIR:-$root/target}/interop
 mkdir -p "$cache"
+# Two scripts at once must not install into one place. Held to the end of the script; where there is no flock, don't.
+if command -v flock >/dev/null; then
+  exec 9>"$cache/lock"
+  flock 9
+fi
 
 skip() {
   echo "SKIPPED: $*"
