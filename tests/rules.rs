@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
+use std::path::Path;
 
 use crate::harness::root;
 
@@ -12,10 +13,13 @@ const RULES: std::ops::RangeInclusive<u32> = 1..=47;
 fn known() -> HashMap<String, BTreeSet<String>> {
     let mut known: HashMap<String, BTreeSet<String>> = HashMap::new();
     let tests = root().join("tests");
-    let directory = |name: &str| fs::read_dir(tests.join(name)).unwrap();
-    let entries = directory("").chain(directory("transcripts"));
-    for entry in entries.chain(directory("asking")).chain(directory("http")) {
-        let path = entry.unwrap().path();
+    let paths = |folder: &Path| {
+        let entries = fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().path())
+    };
+    let (folders, files): (Vec<_>, Vec<_>) = paths(&tests).partition(|path| path.is_dir());
+    let within_folders = folders.iter().flat_map(|folder| paths(folder));
+    for path in files.iter().cloned().chain(within_folders) {
         // Transcripts go by their own name, tests by the path of their module.
         let within = match path.extension().is_some_and(|extension| extension == "txt") {
             true => path.parent().unwrap(),
