@@ -22,13 +22,8 @@ fn a_life_of_a_memory() {
         "8",
     ]);
     assert_eq!(said.well(), "Saved m0.\n");
-    assert_eq!(
-        owner
-            .feed(&["save", "-", "--json"], "I prefer\ntea\n")
-            .well()
-            .contains("\"m1\""),
-        true
-    );
+    let said = owner.feed(&["save", "-", "--json"], "I prefer\ntea\n");
+    assert!(said.well().contains("\"m1\""));
 
     let found = owner.run(&["search", "when", "is the demo?"]).well();
     assert!(found.starts_with("m0  "), "{found}");
@@ -251,10 +246,8 @@ fn colours_are_not_for_pipes() {
     }
 }
 
-#[cfg(unix)]
-
 /// Whoever read has seen enough, as with `personal-memory list | head`.
-
+#[cfg(unix)]
 #[test]
 fn a_reader_who_leaves_is_no_failure() {
     let owner = Owner::new();
