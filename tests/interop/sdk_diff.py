@@ -197,6 +197,8 @@ def main():
     print(f"{total} answers compared, {same} the same")
     for kind, times in seen.most_common():
         print(f"{times:4} {kind}")
+    if not same:
+        sys.exit("not one answer is the same: the SDK's server doesn't work")
     if judged is not None and (unknown := set(seen) - judged):
         sys.exit(f"not judged in docs/DIFF.md: {sorted(unknown)}")
 
