@@ -15,6 +15,7 @@ use crate::table::{self, DIMENSIONS};
 use crate::tokens::{self, Analyzer, Class};
 use crate::{cues, dates, scan};
 
+mod alike;
 mod base;
 mod columns;
 mod external;
@@ -33,6 +34,7 @@ mod typos;
 
 pub use sections::SnapshotError;
 
+use alike::Remembered;
 use base::Base;
 use columns::{Columns, NO_TIME, NONE, Row};
 use external::External;
@@ -80,6 +82,7 @@ pub struct Pool {
     total_length: u64,
     sittings: Sittings,
     frequencies: Frequencies,
+    remembered: Remembered,
 }
 
 impl Pool {
@@ -264,12 +267,12 @@ impl Pool {
 
 /// The row of one word, and 1 divided by its length: 0, and zeros, for what should not match softly.
 ///
-/// It depends on the word alone, so that a word is the same in every pool. Stop words and whole identifiers have none, nor
-/// has a word with an unknown piece: all unknown words would be alike.
+/// It depends on the word alone, so that a word is the same in every pool. Stop words, numbers and identifiers have none:
+/// `1987` is not `1988`. Nor has a word with an unknown piece: all unknown words would be alike.
 fn word_row(word: &str) -> ([i8; DIMENSIONS], f32) {
     let mut row = [0; DIMENSIONS];
     let mut sum = [0.0; DIMENSIONS];
-    let plain = word.chars().all(char::is_alphanumeric);
+    let plain = word.chars().all(char::is_alphabetic);
     if tokens::is_stop_word(word) || !plain || !table::add(word, 1.0, &mut sum) {
         return (row, 0.0);
     }
