@@ -87,7 +87,11 @@ fn list_tools_prints_the_tools_and_touches_no_disk() {
         names,
         [
             "memory_search  Search memories",
-            "memory_save  Save a memory"
+            "memory_recent  Recent memories",
+            "memory_get  Get a memory",
+            "memory_save  Save a memory",
+            "memory_update  Update a memory",
+            "memory_forget  Forget a memory"
         ]
     );
     let arguments: Vec<_> = stdout
@@ -105,10 +109,22 @@ fn list_tools_prints_the_tools_and_touches_no_disk() {
             "since (optional)",
             "until (optional)",
             "min_importance (optional)",
+            "k (optional)",
+            "kind (optional)",
+            "tags (optional)",
+            "since (optional)",
+            "until (optional)",
+            "id",
             "text",
             "kind (optional)",
             "importance (optional)",
             "tags (optional)",
+            "id",
+            "text (optional)",
+            "kind (optional)",
+            "importance (optional)",
+            "tags (optional)",
+            "id",
         ]
     );
     assert_eq!(
@@ -325,4 +341,48 @@ fn the_log_goes_to_standard_error() {
 fn the_memory_starts_without_a_compiler() {
     let server = Builder::memory().args(&["--log", "info"]).start();
     assert!(server.end_in_order().contains("precompiled"));
+}
+
+#[test]
+fn serving_without_http_is_what_the_bare_program_does() {
+    let data = tempfile::tempdir().unwrap();
+    let mut server = Builder::bare()
+        .arg("serve")
+        .arg("--data-dir")
+        .arg(data.path())
+        .start();
+    server.initialize("2025-11-25");
+    let saved = server.call_text("memory_save", &json!({"text": "as ever"}));
+    assert_eq!(saved, "Saved m0.");
+    server.end_in_order();
+}
+
+#[test]
+fn the_help_of_http_says_how_to_reach_it_and_who_speaks_tls() {
+    let help = run(&["serve", "--help"]);
+    for part in [
+        "--http",
+        "127.0.0.1:7437",
+        "/mcp",
+        "--token-file",
+        "PERSONAL_MEMORY_TOKEN",
+        "--allow-host",
+        "--allow-origin",
+        "reverse proxy",
+        "claude mcp add --scope user --transport http",
+    ] {
+        assert!(text(&help.stdout).contains(part), "{part}");
+    }
+}
+
+#[test]
+fn options_of_http_are_refused_where_they_mean_nothing() {
+    refused(with(&["serve", "--token-file", "x"]), 2, &["--http"]);
+    refused(with(&["serve", "--allow-host", "x"]), 2, &["--http"]);
+    refused(with(&["--http"]), 2, &["--http"]);
+    refused(
+        with(&["serve", "--http", "nowhere"]),
+        2,
+        &["nowhere", "127.0.0.1:7437"],
+    );
 }

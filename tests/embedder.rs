@@ -19,8 +19,8 @@ struct Asked {
 }
 
 /// A provider that answers as it is told, on a port of its own. Its thread ends with the tests.
-struct Stub {
-    url: String,
+pub(crate) struct Stub {
+    pub(crate) url: String,
     asked: Receiver<Asked>,
 }
 
@@ -50,7 +50,7 @@ impl Stub {
     }
 
     /// One that knows animals from everything else.
-    fn of_animals() -> Stub {
+    pub(crate) fn of_animals() -> Stub {
         Stub::start(|question| ("200 OK".to_owned(), vectors(question).to_string()))
     }
 

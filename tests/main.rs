@@ -21,6 +21,13 @@ mod contents;
 /// Cancellation, progress, logging: more than one message at a time.
 mod flow;
 
+/// Asking the client, and through it the person, in both eras.
+mod asking;
+
+/// Streamable HTTP.
+#[cfg(unix)]
+mod http;
+
 /// How processes end, and what becomes of others when one hangs or nobody reads what it says.
 #[cfg(unix)]
 mod ends;
@@ -34,14 +41,40 @@ mod unhurried;
 /// A component that does everything wrong, and a host that goes on.
 mod sandbox;
 
+/// Clients that flood, stall and repeat themselves.
+mod clients;
+
+/// Hostile messages by the thousand.
+mod fuzz;
+
+/// A component that means harm, through every export that there is.
+mod hostile;
+
 /// The memory under wasmtime through the contract, without a process or a wire.
 mod component;
+
+/// The memory asks the person, through the contract.
+mod consent;
 
 /// What the memory asks of the file system, call by call: written, made durable, acknowledged.
 mod durability;
 
+/// A disk that stops, forgets, tears and fails, beneath the memory as it ships.
+mod lying_disk;
+
 /// Killed processes and damaged files.
 mod recovery;
+
+/// Eight servers on one memory, killed at random.
+mod kills;
+
+/// Data directories that go, come back and are exchanged.
+#[cfg(unix)]
+mod replaced;
+
+/// What happens to people: full disks, directories that can't be written, newer stores, clocks.
+#[cfg(unix)]
+mod trouble;
 
 /// Several processes on one memory.
 mod sharing;
@@ -58,11 +91,29 @@ mod embedder;
 /// The retrieval lab, on the same host.
 mod retrieval;
 
+/// The component that the official conformance suite is run against (`interop/conformance.sh`).
+mod conformance;
+
 /// The official Rust SDK's client.
 mod rmcp;
 
 /// The command line.
 mod cli;
+
+/// The memory's owner at the command line.
+mod commands;
+
+/// Exports and imports.
+mod transfer;
+
+/// Apps and their settings.
+mod connect;
+
+/// What the doctor sees.
+mod doctor;
+
+/// Components, seen from outside.
+mod inspect;
 
 /// `personal-memory demo`.
 mod demo;

@@ -63,7 +63,17 @@ fn check_tools(response: &Value) {
         .iter()
         .map(|tool| tool["name"].as_str().unwrap())
         .collect();
-    assert_eq!(names, ["memory_search", "memory_save"]);
+    assert_eq!(
+        names,
+        [
+            "memory_search",
+            "memory_recent",
+            "memory_get",
+            "memory_save",
+            "memory_update",
+            "memory_forget"
+        ]
+    );
     for tool in tools {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
         let name = tool["name"].as_str().unwrap();

@@ -5,19 +5,24 @@ use std::fs;
 
 use crate::harness::root;
 
-/// The rules of the protocol that concern standard input and output.
-const RULES: std::ops::RangeInclusive<u32> = 1..=39;
+/// The rules of the protocol.
+const RULES: std::ops::RangeInclusive<u32> = 1..=47;
 
 /// Names of test functions and of transcripts, each by the file that it is in.
 fn known() -> HashMap<String, BTreeSet<String>> {
     let mut known: HashMap<String, BTreeSet<String>> = HashMap::new();
     let tests = root().join("tests");
-    for entry in fs::read_dir(&tests)
-        .unwrap()
-        .chain(fs::read_dir(tests.join("transcripts")).unwrap())
-    {
+    let directory = |name: &str| fs::read_dir(tests.join(name)).unwrap();
+    let entries = directory("").chain(directory("transcripts"));
+    for entry in entries.chain(directory("asking")).chain(directory("http")) {
         let path = entry.unwrap().path();
-        let file = path.file_name().unwrap().to_str().unwrap().to_owned();
+        // Transcripts go by their own name, tests by the path of their module.
+        let within = match path.extension().is_some_and(|extension| extension == "txt") {
+            true => path.parent().unwrap(),
+            false => &tests,
+        };
+        let file = path.strip_prefix(within).unwrap().to_str().unwrap();
+        let file = file.replace('\\', "/");
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("txt") => known
                 .entry(file)
@@ -111,4 +116,40 @@ fn the_rules_that_most_servers_break_have_their_names() {
     ] {
         assert!(all.contains(&name.to_owned()), "{name}");
     }
+}
+
+/// The functions that are marked as tests, in all files below a directory.
+fn tests_below(directory: &std::path::Path, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            tests_below(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.extend(functions(&fs::read_to_string(&path).unwrap()));
+        }
+    }
+}
+
+/// `docs/THREATS.md` says what holds each threat off, in the last column of its tables.
+#[test]
+fn every_threat_is_held_by_a_test_that_exists() {
+    let mut tests = BTreeSet::new();
+    for directory in ["tests", "host/src", "guest/memory/src"] {
+        tests_below(&root().join(directory), &mut tests);
+    }
+    let text = fs::read_to_string(root().join("docs/THREATS.md")).unwrap();
+    let mut seen = 0;
+    for row in text.lines().filter(|line| line.starts_with("| ")) {
+        let held = row.trim_matches('|').rsplit('|').next().unwrap();
+        for name in quoted(held) {
+            let test = name.rsplit([':', ' ']).next().unwrap();
+            let is_transcript = root().join("tests/transcripts").join(test).exists();
+            assert!(
+                is_transcript || tests.contains(test),
+                "docs/THREATS.md: there is no `{name}`"
+            );
+            seen += 1;
+        }
+    }
+    assert!(seen > 40, "{seen} tests are named");
 }

@@ -231,13 +231,13 @@ fn a_directory_granted_for_reading_can_only_be_read() {
     assert!(!directory.path().join("new").exists());
 }
 
-/// Until clients can be asked, a component that wants to ask gets its request refused rather than lost.
+/// A component that does not look whether it may ask gets its request refused rather than lost.
 #[test]
 fn a_need_that_cannot_be_met_is_an_error() {
     let mut server = misbehaving().start();
     let (code, message) = server.call_error("needs", &json!({}));
-    assert_eq!(code, -32603);
-    assert!(message.contains("not supported"), "{message}");
+    assert_eq!(code, -32602);
+    assert!(message.contains(r#"{"roots":{}}"#), "{message}");
     assert_eq!(server.call_text("count", &json!({})), "1");
 }
 

@@ -6,12 +6,16 @@
 //! # A comment.
 //! == a title                      starts a server with an empty directory for its memory
 //! @ --max-line-bytes 1024         arguments for it; `@ component misbehaving` serves a fixture instead of the memory;
-//!                                 `@ keep` keeps the directory of the section before
+//!                                 `@ keep` keeps the directory of the section before; `@ stdio` is not played over HTTP
 //! > {"jsonrpc":"2.0", ...}        a line that is sent
 //! < {"jsonrpc":"2.0", ...}        the line that must come back; none, one or several after each that is sent
 //! ```
 //!
 //! At the end of a section the input is closed: nothing more may come, and the server must exit with 0.
+//!
+//! Each file is played twice: over standard input and output, where a line is a message, and over HTTP, where what is sent
+//! is the body of a `POST` with the headers that belong to it, and what comes back is in its response. There, legacy
+//! messages need a session: one with an empty handshake is opened for those that have none.
 //!
 //! In what is sent, `\xHH` stands for a byte (JSON has no such escape) and `{{c*1000}}` for a repeated character. In what
 //! comes back, `{{time}}` stands for a timestamp in UTC with three decimals and `{{version}}` for the program's version:
@@ -20,18 +24,26 @@
 //! `BLESS=1 cargo test ...` writes what came back into the files. Read what it wrote: a wrong reply that was blessed is
 //! a rule from then on.
 
+use std::collections::{HashMap, VecDeque};
 use std::fs;
 use std::path::PathBuf;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Builder, Server, fixtures, request, root};
+use crate::harness::{Builder, Client, Connection, Http, Server, fixtures, request, root};
 
 /// Plays each transcript.
 macro_rules! transcripts {
     ($($name:ident)*) => {
-        $(#[test] fn $name() { play(concat!(stringify!($name), ".txt")); })*
+        $(#[test] fn $name() { play(concat!(stringify!($name), ".txt"), Transport::Stdio); })*
+
+        #[cfg(unix)]
+        mod over_http {
+            use super::{Transport, play};
+
+            $(#[test] fn $name() { play(concat!(stringify!($name), ".txt"), Transport::Http); })*
+        }
 
         #[test]
         fn every_transcript_is_played() {
@@ -57,6 +69,7 @@ transcripts! {
     methods
     tools_list
     tools_call
+    tools_verbs
     content
     minimal
     resources
@@ -69,11 +82,27 @@ fn directory() -> PathBuf {
     root().join("tests/transcripts")
 }
 
+/// How lines travel.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Transport {
+    Stdio,
+    Http,
+}
+
+/// A server that lines are sent to.
+enum Peer {
+    Stdio(Server),
+    Http(Box<OverHttp>),
+}
+
 /// Lines of a file, as they are played.
 struct Player {
     file: String,
     bless: bool,
-    server: Option<Server>,
+    transport: Transport,
+    server: Option<Peer>,
+    /// The section is only for another transport.
+    is_skipped: bool,
     data: TempDir,
     /// Arguments of the section, until its first line is sent.
     options: Vec<String>,
@@ -81,13 +110,15 @@ struct Player {
     blessed: String,
 }
 
-fn play(name: &str) {
+fn play(name: &str, transport: Transport) {
     let path = directory().join(name);
     let text = fs::read_to_string(&path).unwrap();
     let mut player = Player {
         file: name.to_owned(),
-        bless: std::env::var_os("BLESS").is_some(),
+        bless: transport == Transport::Stdio && std::env::var_os("BLESS").is_some(),
+        transport,
         server: None,
+        is_skipped: false,
         data: tempfile::tempdir().unwrap(),
         options: Vec::new(),
         blessed: String::new(),
@@ -104,7 +135,7 @@ fn play(name: &str) {
 impl Player {
     fn line(&mut self, line: &str, at: &str) {
         if let Some(expected) = line.strip_prefix("< ") {
-            if !self.bless {
+            if !self.bless && !self.is_skipped {
                 self.expect(expected, at);
             }
             return;
@@ -114,8 +145,10 @@ impl Player {
         if line.starts_with("== ") {
             self.end_section();
             self.options.clear();
+            self.is_skipped = false;
         } else if let Some(options) = line.strip_prefix("@ ") {
             self.options.extend(options.split(' ').map(str::to_owned));
+            self.is_skipped |= self.transport == Transport::Http && options == "stdio";
         } else if let Some(message) = line.strip_prefix("> ") {
             self.send(&unescape(message));
         } else {
@@ -130,12 +163,19 @@ impl Player {
     }
 
     fn send(&mut self, bytes: &[u8]) {
+        if self.is_skipped {
+            return;
+        }
         let server = match &mut self.server {
             Some(server) => server,
             None => {
-                let server = start(&self.options, &mut self.data);
+                let server = start(&self.options, &mut self.data, self.transport);
                 self.server.insert(server)
             }
+        };
+        let server = match server {
+            Peer::Stdio(server) => server,
+            Peer::Http(server) => return server.send(bytes),
         };
         server.send_bytes(bytes);
         server.send_bytes(b"\n");
@@ -159,20 +199,99 @@ impl Player {
             .server
             .as_mut()
             .unwrap_or_else(|| panic!("{at}: nothing was sent"));
-        let line = server
-            .read_line()
-            .unwrap_or_else(|| panic!("{at}: the server ended"));
+        let line = match server {
+            Peer::Stdio(server) => server.read_line(),
+            Peer::Http(server) => server.replies.pop_front(),
+        };
+        let line = line.unwrap_or_else(|| panic!("{at}: nothing comes"));
         assert_eq!(shown(&line), expected, "{at}");
     }
 
     fn end_section(&mut self) {
-        if let Some(server) = self.server.take() {
-            server.end_in_order();
+        match self.server.take() {
+            None => {}
+            Some(Peer::Stdio(server)) => {
+                server.end_in_order();
+            }
+            Some(Peer::Http(server)) => server.end(),
         }
     }
 }
 
-fn start(options: &[String], data: &mut TempDir) -> Server {
+/// A server over HTTP, with a client that sends each line as a message should be sent.
+struct OverHttp {
+    server: Http,
+    client: Client,
+    /// Those to the last message, as lines.
+    replies: VecDeque<Vec<u8>>,
+    /// Open streams by the requests that opened them. Closing one is what a cancellation is elsewhere.
+    streams: HashMap<String, Connection>,
+}
+
+impl OverHttp {
+    fn start(builder: Builder) -> OverHttp {
+        let server = builder.serve();
+        OverHttp {
+            client: server.modern(),
+            server,
+            replies: VecDeque::new(),
+            streams: HashMap::new(),
+        }
+    }
+
+    fn send(&mut self, body: &[u8]) {
+        assert!(self.replies.is_empty(), "unexpected: {:?}", self.replies);
+        let message: Value = serde_json::from_slice(body).unwrap_or_default();
+        let cancelled = message["params"]["requestId"].to_string();
+        if let Some(stream) = self.streams.remove(&cancelled) {
+            return stream.leave();
+        }
+        let opens = message["method"] == "initialize" && message["id"] != Value::Null;
+        let is_modern =
+            message.to_string().contains("\"io.modelcontextprotocol/") && message.is_object();
+        if opens && !is_modern {
+            self.client.session = None;
+        } else if self.client.session.is_none() && !is_modern {
+            self.client
+                .open(json!({"protocolVersion": "2025-11-25", "capabilities": {}}));
+        }
+        let (answer, stream) = self.client.post_raw(&self.client.headers(&message), body);
+        if let Some(id) = answer.header("mcp-session-id") {
+            self.client.session = Some(id.to_owned());
+        }
+        if let Some(mut stream) = stream {
+            if message["method"] == "subscriptions/listen" {
+                let event = stream.event().unwrap();
+                self.replies
+                    .push_back(format!("{}\n", event.data).into_bytes());
+                self.streams.insert(message["id"].to_string(), stream);
+                return;
+            }
+            let events = std::iter::from_fn(|| stream.event());
+            let replies = events.filter(|event| !event.data.is_empty());
+            self.replies
+                .extend(replies.map(|event| format!("{}\n", event.data).into_bytes()));
+        } else if answer.status == 202 {
+            assert!(answer.body.is_empty(), "{answer:?}");
+        } else {
+            let mut line = answer.body;
+            line.push(b'\n');
+            self.replies.push_back(line);
+        }
+    }
+
+    #[cfg(unix)]
+    fn end(self) {
+        assert!(self.replies.is_empty(), "unexpected: {:?}", self.replies);
+        drop(self.client);
+        self.server.end_in_order();
+    }
+
+    #[cfg(not(unix))]
+    fn end(self) {}
+}
+
+fn start(options: &[String], data: &mut TempDir, transport: Transport) -> Peer {
     let mut words = options.iter().map(String::as_str);
     let mut component = None;
     let mut keep = false;
@@ -180,6 +299,7 @@ fn start(options: &[String], data: &mut TempDir) -> Server {
     while let Some(word) = words.next() {
         match word {
             "keep" => keep = true,
+            "stdio" => {}
             "component" => component = words.next(),
             other => args.push(other),
         }
@@ -187,13 +307,27 @@ fn start(options: &[String], data: &mut TempDir) -> Server {
     if !keep {
         *data = tempfile::tempdir().unwrap();
     }
-    let builder = match component {
-        Some("misbehaving") => Builder::component(&fixtures().misbehaving),
-        Some("minimal") => Builder::component(&fixtures().minimal),
-        Some(other) => panic!("there is no component {other}"),
-        None => Builder::memory_in(data.path()),
-    };
-    builder.args(&args).start()
+    let fixture = component.map(|name| match name {
+        "misbehaving" => &fixtures().misbehaving,
+        "minimal" => &fixtures().minimal,
+        other => panic!("there is no component {other}"),
+    });
+    match transport {
+        Transport::Stdio => {
+            let builder = fixture.map_or_else(
+                || Builder::memory_in(data.path()),
+                |file| Builder::component(file),
+            );
+            Peer::Stdio(builder.args(&args).start())
+        }
+        Transport::Http => {
+            let builder = fixture.map_or_else(
+                || Builder::http_memory_in(data.path()),
+                |file| Builder::http_component(file),
+            );
+            Peer::Http(Box::new(OverHttp::start(builder.args(&args))))
+        }
+    }
 }
 
 /// A line that came, as it stands in a transcript.

@@ -3,8 +3,11 @@
 //! What a revision of the protocol does not know is left out here, field by field; what a revision *adds around* a
 //! result (its type, the server's identity, cache hints) is the protocol's business.
 
+mod asks;
 mod content;
+mod kept;
 mod lists;
+mod memories;
 mod needs;
 mod params;
 
@@ -15,7 +18,10 @@ use crate::sandbox::bindings::exports::personal_memory::mcp::{prompts, resources
 use crate::sandbox::bindings::personal_memory::mcp::types::{CacheHint, Pending};
 use crate::version::Version;
 
+pub use self::asks::{given, question, required};
+pub use self::kept::Kept;
 pub use self::lists::implementation;
+pub use self::memories::{Memory, figures};
 pub use self::needs::meet;
 pub use self::params::{
     Params, client, client_capabilities, completion, declaration, log_level, log_level_name, page,

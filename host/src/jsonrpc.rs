@@ -5,9 +5,10 @@
 mod id;
 mod parse;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
@@ -54,6 +55,15 @@ impl Notification {
     }
 }
 
+/// The other side's answer to a request of ours.
+#[derive(Debug)]
+pub struct Reply {
+    /// Of the request. `None`: it could not be read, so it is nobody's.
+    pub id: Option<Id>,
+    /// The result as it was written, any JSON value; or the error, as far as it could be read.
+    pub outcome: Result<Box<RawValue>, RpcError>,
+}
+
 /// One message from the other side.
 #[derive(Debug)]
 pub enum Message {
@@ -61,8 +71,8 @@ pub enum Message {
     Request(Request),
     /// Is never answered.
     Notification(Notification),
-    /// Answers a request of ours; we send none yet, so it is ignored.
-    Response,
+    /// Answers a request of ours.
+    Response(Reply),
     /// Is none of these.
     Malformed {
         /// The id, where it could be read.
@@ -82,14 +92,14 @@ pub enum Incoming {
 }
 
 /// The `error` member of a response.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RpcError {
     /// Which kind.
     pub code: i64,
     /// For people: names the offending value and the bound.
     pub message: String,
     /// For programs.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
 }
 
@@ -155,6 +165,11 @@ impl Response {
             error: Some(error),
         }
     }
+
+    /// The code of the error, if it is one.
+    pub fn error_code(&self) -> Option<i64> {
+        self.error.as_ref().map(|error| error.code)
+    }
 }
 
 /// A message of ours that is not answered.
@@ -183,6 +198,27 @@ impl OutgoingNotification {
     }
 }
 
+/// A message of ours that wants an answer.
+#[derive(Debug, Serialize)]
+pub struct OutgoingRequest {
+    jsonrpc: &'static str,
+    id: Id,
+    method: Cow<'static, str>,
+    params: Map<String, Value>,
+}
+
+impl OutgoingRequest {
+    /// A request. Its answer is a [`Reply`] with this id.
+    pub fn new(id: Id, method: Cow<'static, str>, params: Map<String, Value>) -> OutgoingRequest {
+        OutgoingRequest {
+            jsonrpc: "2.0",
+            id,
+            method,
+            params,
+        }
+    }
+}
+
 /// Written at once, and not by way of a [`Value`], which has no place for the integers that an [`Id`] may be.
 fn written(value: &impl Serialize) -> Result<Box<RawValue>, RpcError> {
     to_raw_value(value).map_err(|error| {
@@ -203,6 +239,8 @@ pub enum Outgoing {
     Batch(Vec<Response>),
     /// Not answered.
     Notification(OutgoingNotification),
+    /// Answered by the other side.
+    Request(OutgoingRequest),
 }
 
 /// Enough of a value to recognise it by.

@@ -5,12 +5,14 @@
 //! **Invariant:** after a call that did not return, nothing of its instance is used again. A component that was stopped
 //! at an arbitrary instruction has no invariants left; the next call gets a fresh instance.
 
+mod admin;
 pub mod bindings;
 mod call;
 mod code;
 mod entry;
 mod grant;
 mod guest;
+mod inspect;
 mod instance;
 mod interfaces;
 mod output;
@@ -23,6 +25,9 @@ use std::time::Duration;
 use anyhow::Result;
 use serde_json::{Value, json};
 
+pub use self::admin::{
+    AdminError, Entry, EntryPage, Finding, FindingPage, ImportReport, NewEntry, Statistics,
+};
 pub use self::bindings::exports::personal_memory::mcp::changes::{ChangeSet, Lists};
 use self::bindings::exports::personal_memory::mcp::server::Description;
 use self::bindings::personal_memory::mcp::types::{Error as ComponentError, LogLevel};
@@ -33,6 +38,7 @@ pub use self::code::{Code, MEMORY, Origin, RETRIEVAL};
 pub(crate) use self::entry::BETWEEN_SLICES;
 pub use self::entry::{Maintained, Scored, Seen};
 pub use self::grant::{BadGrant, Grant, STORE_GRANT};
+pub use self::inspect::{Export, Import, Inspection, inspect};
 use self::instance::{Instance, Maker};
 pub use self::interfaces::Interfaces;
 use crate::store_lock::{LockError, StoreLock};
@@ -92,6 +98,28 @@ pub struct Profile {
     pub interfaces: Interfaces,
     /// `changes.can-change`
     pub changing_lists: Lists,
+}
+
+#[cfg(test)]
+impl Profile {
+    /// A component that offers nothing.
+    pub(crate) fn of_nothing() -> Profile {
+        Profile {
+            description: Description {
+                name: "nothing".to_owned(),
+                title: None,
+                version: "1".to_owned(),
+                description: None,
+                website_url: None,
+                icons: Vec::new(),
+                instructions: None,
+                keeps_store: false,
+                extensions: None,
+            },
+            interfaces: Interfaces::default(),
+            changing_lists: Lists::empty(),
+        }
+    }
 }
 
 /// A component with its limits, and the instance that serves calls. One call at a time.

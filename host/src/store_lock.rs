@@ -17,6 +17,9 @@ const LOCK: &str = "lock";
 /// locked.
 const HOLDER: &str = "lock.pid";
 
+/// The most that is read of the file that says who holds the lock: a number and a newline.
+const MAX_PID_BYTES: u64 = 32;
+
 /// How long a call waits for the lock: as long as a call of another process may take by default. Whoever waits longer
 /// waits for a process that is stopped.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -201,10 +204,16 @@ impl StoreLock {
         Ok(true)
     }
 
-    fn holder(&self) -> Option<u32> {
+    /// The process that has the lock, or had it last; `None` if that was never noted.
+    ///
+    /// Only a few bytes of a plain file are read: a component can put anything there, and must not keep us reading.
+    pub fn holder(&self) -> Option<u32> {
         let mut text = String::new();
-        File::open(self.directory.join(HOLDER))
-            .ok()?
+        reading()
+            .open(self.directory.join(HOLDER))
+            .ok()
+            .filter(|file| file.metadata().is_ok_and(|metadata| metadata.is_file()))?
+            .take(MAX_PID_BYTES)
             .read_to_string(&mut text)
             .ok()?;
         text.trim().parse().ok()
@@ -216,18 +225,25 @@ impl StoreLock {
 ///
 /// Links are not followed: a component can make some in its directory, and must not have us write elsewhere.
 fn open(path: &Path) -> io::Result<File> {
-    let mut reading = OpenOptions::new();
-    reading.read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        reading.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
-    }
+    let reading = reading();
     let mut writing = reading.clone();
     match writing.write(true).create(true).truncate(false).open(path) {
         Err(error) if is_forbidden(&error) => reading.open(path).map_err(|_| error),
         outcome => outcome,
     }
+}
+
+/// For reading. It fails on a link, and does not wait for whoever writes to a pipe.
+fn reading() -> OpenOptions {
+    let mut reading = OpenOptions::new();
+    reading.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        reading.custom_flags(flags.bits().cast_signed());
+    }
+    reading
 }
 
 fn is_forbidden(error: &io::Error) -> bool {
@@ -327,6 +343,41 @@ mod tests {
             StoreLock::new(&data).acquire(NO_PATIENCE, || false),
             Err(LockError::Io(_))
         ));
+    }
+
+    /// Whoever waits for the lock asks who has it: of a file that a component may have put there.
+    #[cfg(unix)]
+    #[test]
+    fn what_stands_in_place_of_the_holder_keeps_nobody_reading() {
+        let directory = tempfile::tempdir().unwrap();
+        let (mut first, mut second) = (
+            StoreLock::new(directory.path()),
+            StoreLock::new(directory.path()),
+        );
+        let _held = first.acquire(NO_PATIENCE, || false).unwrap();
+        let holder = directory.path().join(HOLDER);
+        let mut who = || match second.acquire(NO_PATIENCE, || false) {
+            Err(LockError::Busy { holder, .. }) => holder,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(who(), Some(std::process::id()));
+        fs::remove_file(&holder).unwrap();
+        // Without an end.
+        std::os::unix::fs::symlink("/dev/zero", &holder).unwrap();
+        assert_eq!(who(), None);
+        fs::remove_file(&holder).unwrap();
+        fs::write(&holder, "1".repeat(1 << 20)).unwrap();
+        assert_eq!(who(), None);
+        fs::remove_file(&holder).unwrap();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &holder,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RWXU,
+            0,
+        )
+        .unwrap();
+        assert_eq!(who(), None, "nobody writes into it");
     }
 
     #[test]

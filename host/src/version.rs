@@ -61,6 +61,12 @@ impl Version {
         self == Version::V2025_03_26
     }
 
+    /// Whether a client knows that a stream of events may begin with one that says nothing, so that there is something to
+    /// resume from.
+    pub fn has_primed_streams(self) -> bool {
+        self == Version::V2025_11_25
+    }
+
     /// Whether an error to an unreadable request carries `"id": null` rather than no id.
     pub fn has_null_ids(self) -> bool {
         self < Version::V2025_11_25
@@ -89,6 +95,16 @@ impl Version {
     /// Structured content and output schemas, resource links, titles, `_meta` on list members.
     pub fn has_structure(self) -> bool {
         self >= Version::V2025_06_18
+    }
+
+    /// Whether a client can show the person a form.
+    pub fn has_forms(self) -> bool {
+        self >= Version::V2025_06_18
+    }
+
+    /// Whether a client can send the person to a page, and its model can be asked with tools.
+    pub fn has_visits_and_sampling_tools(self) -> bool {
+        self >= Version::V2025_11_25
     }
 
     /// Icons, and descriptions of implementations.

@@ -7,6 +7,7 @@
 mod agenda;
 mod provider;
 mod queue;
+mod rate;
 mod watch;
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,10 +17,12 @@ use std::time::{Duration, Instant};
 use self::agenda::{Agenda, Due};
 use self::provider::{Client, Provider};
 use self::queue::{Queue, Received};
+pub use self::rate::DEFAULT_MAX_CALLS_PER_SECOND;
+use self::rate::Rate;
 use self::watch::Watch;
 use crate::embedder::Embedder;
 use crate::jsonrpc::{Outgoing, Response};
-use crate::protocol::{Finished, Interest, Outbox, PendingCall, Step, Subscriptions};
+use crate::protocol::{Finished, Interest, Outbox, PendingCall, Resumed, Service, Step};
 use crate::sandbox::{Cancel, Maintained, Resumption, Sandbox};
 
 /// How long a call that was cancelled at the end may take to come to rest: a broken instance waits a second for its file
@@ -29,6 +32,7 @@ const REST: Duration = Duration::from_millis(1500);
 /// The thread, as others see it.
 pub struct Worker {
     queue: queue::Sender<Work>,
+    rate: Rate,
     running: Arc<Running>,
 }
 
@@ -64,18 +68,21 @@ struct Job {
 }
 
 impl Worker {
-    /// Starts the thread.
+    /// Starts the thread. More calls than `max_calls_per_second` are refused, but for bursts.
     pub fn start(
         sandbox: Sandbox,
-        subscriptions: Arc<Subscriptions>,
+        service: Arc<Service>,
         embedder: Option<Embedder>,
+        max_calls_per_second: u32,
     ) -> Worker {
         let (queue, jobs) = queue::bounded();
         let running = Arc::new(Running::default());
         let mut thread = Thread {
-            watch: Watch::new(subscriptions),
+            watch: Watch::new(Arc::clone(&service.subscriptions)),
+            service,
             agenda: Agenda::default(),
             provider: Provider::start(embedder, queue.clone()),
+            queue: queue.clone(),
             running: Arc::clone(&running),
             sandbox,
         };
@@ -83,7 +90,11 @@ impl Worker {
             thread.run(&jobs);
             thread.running.end();
         });
-        Worker { queue, running }
+        Worker {
+            queue,
+            rate: Rate::new(max_calls_per_second, Instant::now()),
+            running,
+        }
     }
 
     /// Has a step done in its turn. `bytes` is how long its message was, for what waits must not grow without end. What
@@ -93,6 +104,9 @@ impl Worker {
             step,
             outbox: Arc::clone(outbox),
         };
+        if let Err(wait) = self.rate.take(job.step.calls(), Instant::now()) {
+            return job.refuse(&self.rate.refusal(wait));
+        }
         if let Err((Work::Job(job), reason)) = self.queue.send(Work::Job(job), bytes) {
             job.refuse(&reason);
         }
@@ -150,16 +164,23 @@ impl Running {
 /// What the thread has.
 struct Thread {
     sandbox: Sandbox,
+    service: Arc<Service>,
     watch: Watch,
     agenda: Agenda,
     provider: Provider,
+    /// For what goes on later.
+    queue: queue::Sender<Work>,
     running: Arc<Running>,
 }
 
 impl Thread {
     fn run(&mut self, work: &Queue<Work>) {
         loop {
-            match work.receive(self.agenda.next()) {
+            let silent = self.service.questions.next_deadline();
+            let next = self.agenda.next().into_iter().chain(silent).min();
+            let received = work.receive(next);
+            self.service.questions.expire(Instant::now());
+            match received {
                 Received::Job(Work::Job(job)) => self.perform(job),
                 Received::Job(Work::Resume(client, resumption)) => self.resume(client, resumption),
                 Received::Nothing => self.do_what_is_due(),
@@ -234,16 +255,25 @@ impl Thread {
                 self.provider.get(Client::Call(call), wanted);
                 None
             }
+            Finished::Asking(inquiry) => {
+                let queue = self.queue.clone();
+                inquiry.begin(move |call, resumption| {
+                    queue.put_back(Work::Resume(Client::Call(call), resumption));
+                })
+            }
         }
     }
 
     /// Goes on with what had to wait for something.
     fn resume(&mut self, client: Client, resumption: Resumption) {
         match client {
-            Client::Call(mut call) => {
-                call.resume(resumption);
+            Client::Call(call) => {
                 let outbox = Arc::clone(&call.outbox);
-                if let Some(response) = self.make_call(call) {
+                let response = match call.resume(resumption) {
+                    Resumed::Again(call) => self.make_call(call),
+                    Resumed::Finished(finished) => self.conclude(finished),
+                };
+                if let Some(response) = response {
                     outbox.send(Outgoing::Response(response));
                 }
             }

@@ -9,14 +9,22 @@ use super::{Builder, root, wait_until};
 
 /// Where the fixtures' component files are.
 pub(crate) struct Fixtures {
+    /// Asks its client whatever can be asked: see `fixtures/asking`.
+    pub(crate) asking: PathBuf,
+    /// Has what the official conformance suite asks for: see `fixtures/conformance`.
+    pub(crate) conformance: PathBuf,
     /// Does everything wrong: see `fixtures/misbehaving`.
     pub(crate) misbehaving: PathBuf,
     /// Exports `server` and nothing else.
     pub(crate) minimal: PathBuf,
+    /// Means harm: see `fixtures/hostile`.
+    pub(crate) hostile: PathBuf,
     /// Wants to use the network.
     pub(crate) networked: PathBuf,
     /// Takes its time, and logs what the host calls: see `fixtures/unhurried`.
     pub(crate) unhurried: PathBuf,
+    /// Wants an interface that its author made up.
+    pub(crate) wanting: PathBuf,
 }
 
 /// Builds the fixtures, the first time it is called.
@@ -63,10 +71,14 @@ fn build() -> Fixtures {
     );
     let file = |name: &str| target_dir.join(TARGET).join("release").join(name);
     Fixtures {
+        asking: file("asking.wasm"),
+        conformance: file("conformance.wasm"),
         misbehaving: file("misbehaving.wasm"),
         minimal: file("minimal.wasm"),
+        hostile: file("hostile.wasm"),
         networked: file("networked.wasm"),
         unhurried: file("unhurried.wasm"),
+        wanting: file("wanting.wasm"),
     }
 }
 

@@ -69,6 +69,15 @@ pub(crate) fn write_worn_journal(data: &Path, memories: usize, tags: usize) {
     file.flush().unwrap();
 }
 
+/// The first line of a journal that a program of another version wrote.
+pub(crate) fn header_of_format(format: u32) -> String {
+    let covered = format!(
+        r#""prev":"00000000","journal":{{"format":{format},"store":"{:032x}","generation":"{:032x}","next_id":0,"created_at":"2026-11-30T00:00:00.000Z"}}}}"#,
+        1, 2
+    );
+    format!(r#"{{"crc":"{:08x}",{covered}"#, crc32(covered.as_bytes()))
+}
+
 /// As long as a tag may be, and different from all others.
 pub(crate) fn tag(number: usize) -> String {
     format!("tag{number:061}")

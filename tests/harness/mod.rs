@@ -1,10 +1,17 @@
 //! What the tests share.
 
+mod client;
+mod disk;
 mod fixtures;
+mod http;
 mod journal;
+mod memory;
 mod observed;
+mod owner;
 #[cfg(unix)]
 mod process;
+mod random;
+mod recorded;
 mod server;
 
 use std::path::PathBuf;
@@ -13,11 +20,22 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+pub(crate) use self::client::{Client, encoded, wait_until_in_flight};
+pub(crate) use self::disk::{Crash, Image};
 pub(crate) use self::fixtures::{calls_in, fixtures, shared_cache, unhurried, wait_for_calls};
-pub(crate) use self::journal::{JOURNAL, crc32, tag, text_of, write_journal, write_worn_journal};
+pub(crate) use self::http::{Answer, Connection, Http, USUAL};
+pub(crate) use self::journal::{
+    JOURNAL, crc32, header_of_format, tag, text_of, write_journal, write_worn_journal,
+};
+pub(crate) use self::observed::contract::exports::personal_memory::memory::admin::{
+    Entry, Finding, NewEntry,
+};
 pub(crate) use self::observed::{Event, Fault, Observed, compiled};
+pub(crate) use self::owner::{Done, Owner};
 #[cfg(unix)]
 pub(crate) use self::process::settled;
+pub(crate) use self::random::{Random, number_from};
+pub(crate) use self::recorded::{Disk, Failing, Process};
 pub(crate) use self::server::{
     Builder, Finished, LIST_CHANGED, Server, UPDATED, command, error_of,
 };

@@ -20,7 +20,7 @@ use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxView, WasiView};
 use personal_memory::sandbox::{Code, MEMORY};
 
 /// The contract as any host gets it from the WIT: this one shares nothing with the program's.
-mod contract {
+pub(super) mod contract {
     wasmtime::component::bindgen!({
         path: ["../wit/mcp", "../wit/memory"],
         world: "personal-memory:memory/memory",
@@ -36,8 +36,8 @@ use self::contract::exports::personal_memory::memory::admin::NewEntry;
 
 /// Where wasmtime-wasi puts the functions that are watched here. Were that another version's, nothing would be seen and
 /// the tests would fail.
-const FILESYSTEM: &str = "wasi:filesystem/types@0.2.12";
-const STREAMS: &str = "wasi:io/streams@0.2.12";
+pub(super) const FILESYSTEM: &str = "wasi:filesystem/types@0.2.12";
+pub(super) const STREAMS: &str = "wasi:io/streams@0.2.12";
 
 /// A call that the memory made. Files and streams are told apart by their handles.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,17 +142,7 @@ impl Observed {
 
     /// Calls a tool; returns its text and whether it is an error.
     pub(crate) fn call(&mut self, tool: &str, arguments: &serde_json::Value) -> (String, bool) {
-        let context = RequestContext {
-            protocol_version: "2025-11-25".to_owned(),
-            client: None,
-            client_capabilities: ClientCapabilities::empty(),
-            declared_capabilities: "{}".to_owned(),
-            session: "session".to_owned(),
-            progress: false,
-            log_level: None,
-            meta: None,
-            deadline_ms: 10_000,
-        };
+        let context = request_context();
         let tools = self.memory.personal_memory_mcp_tools();
         let outcome = tools
             .call_call(
@@ -202,6 +192,21 @@ impl Observed {
 
     pub(crate) fn set_fault(&self, fault: Fault) {
         self.watched.lock().unwrap().fault = fault;
+    }
+}
+
+/// A client that declares nothing.
+pub(super) fn request_context() -> RequestContext {
+    RequestContext {
+        protocol_version: "2025-11-25".to_owned(),
+        client: None,
+        client_capabilities: ClientCapabilities::empty(),
+        declared_capabilities: "{}".to_owned(),
+        session: "session".to_owned(),
+        progress: false,
+        log_level: None,
+        meta: None,
+        deadline_ms: 10_000,
     }
 }
 

@@ -20,13 +20,31 @@ impl Server {
     /// Bytes of memory that it has at present.
     #[cfg(target_os = "linux")]
     pub(crate) fn resident_bytes(&self) -> usize {
+        self.bytes_of("VmRSS:")
+    }
+
+    /// Bytes of memory that it has had at most.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn peak_bytes(&self) -> usize {
+        self.bytes_of("VmHWM:")
+    }
+
+    #[cfg(target_os = "linux")]
+    fn bytes_of(&self, what: &str) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
-        let resident = status
+        let figure = status
             .lines()
-            .find_map(|line| line.strip_prefix("VmRSS:"))
+            .find_map(|line| line.strip_prefix(what))
             .unwrap();
-        let kibibytes: usize = resident.trim().trim_end_matches(" kB").parse().unwrap();
+        let kibibytes: usize = figure.trim().trim_end_matches(" kB").parse().unwrap();
         kibibytes * 1024
+    }
+
+    /// How many files it has open.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn open_files(&self) -> usize {
+        let files = std::fs::read_dir(format!("/proc/{}/fd", self.pid()));
+        files.unwrap().count()
     }
 }
 

@@ -65,6 +65,7 @@ pub(crate) fn command() -> Command {
     let mut command = Command::new(PROGRAM);
     command
         .env_remove("PERSONAL_MEMORY_DIR")
+        .env_remove("PERSONAL_MEMORY_TOKEN")
         .env("HOME", "/nonexistent")
         .env("XDG_CACHE_HOME", shared_cache())
         .env_remove("XDG_DATA_HOME");
@@ -94,6 +95,21 @@ impl Builder {
             data: None,
             is_unread: false,
             is_unheard: false,
+        }
+    }
+
+    /// The program as another one starts it; `arguments` are all that it is to get first.
+    pub(crate) fn of(mut starter: Command, arguments: &[&str]) -> Builder {
+        for (name, value) in command().get_envs() {
+            match value {
+                Some(value) => starter.env(name, value),
+                None => starter.env_remove(name),
+            };
+        }
+        starter.args(arguments);
+        Builder {
+            command: starter,
+            ..Builder::bare()
         }
     }
 
@@ -193,6 +209,24 @@ impl Server {
             let _ = stderr.read_to_end(&mut text);
             text
         }));
+    }
+
+    /// Reads its standard error up to a line with `what` in it, and the rest as [`Server::listen`] does.
+    pub(crate) fn listen_for(&mut self, what: &str) -> String {
+        let mut stderr = BufReader::new(self.unheard.take().unwrap());
+        let mut text = Vec::new();
+        let mut line = String::new();
+        while !line.contains(what) {
+            text.extend(line.as_bytes());
+            line.clear();
+            let length = stderr.read_line(&mut line).unwrap();
+            assert!(length > 0, "it ended: {}", String::from_utf8_lossy(&text));
+        }
+        self.stderr = Some(thread::spawn(move || {
+            let _ = stderr.read_to_end(&mut text);
+            text
+        }));
+        line
     }
 
     /// Closes our end of its standard output, which nobody reads yet.

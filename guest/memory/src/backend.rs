@@ -5,6 +5,7 @@
 //!
 //! - `save`: keeping a memory, or finding that it is there already
 //! - `search`: which memories answer a query, best first
+//! - `recent`: which were saved last
 //! - `vectors`: those of a provider, where one is configured
 //! - `change`: update, forget, restore
 //! - `changes`: what happened since somebody last asked
@@ -17,6 +18,7 @@ mod change;
 mod changes;
 mod import;
 mod indexed;
+mod recent;
 mod save;
 mod search;
 #[cfg(test)]

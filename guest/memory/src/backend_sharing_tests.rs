@@ -133,7 +133,7 @@ fn forgetting_hides_and_restoring_brings_back() {
     assert_eq!(backend.get(0).unwrap(), None);
     assert!(matches!(
         backend.forget(0, &at(1)),
-        Err(ChangeError::NotFound { id: 0 })
+        Err(ChangeError::Forgotten { id: 0 })
     ));
     let renamed = UpdateArgs {
         importance: Some(2.0),
@@ -141,7 +141,7 @@ fn forgetting_hides_and_restoring_brings_back() {
     };
     assert!(matches!(
         backend.update(&renamed, &at(1)),
-        Err(ChangeError::NotFound { id: 0 })
+        Err(ChangeError::Forgotten { id: 0 })
     ));
     assert_eq!(
         save(&mut backend, "green tea"),

@@ -7,6 +7,7 @@ use crate::config::{ENTRY_TEMPLATE, MAX_COMPLETIONS, SEARCH_TEMPLATE};
 use crate::prompts::{REFLECT_ON, TOPIC};
 use crate::request::RequestError;
 use crate::security::echo;
+use crate::visible::is_plain;
 
 /// What is being filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +68,8 @@ pub fn complete(
     suggest(prefix, backend)
 }
 
-/// Tags that begin so in any case, the most used first.
+/// Tags that begin so in any case, the most used first. A suggestion goes into a field as it is, so a tag with something in
+/// it that nobody sees (an older version took such) is none.
 fn tags(prefix: &str, backend: &mut MemoryBackend) -> Result<Suggestions, RequestError> {
     let prefix = prefix.trim_start().to_lowercase();
     let mut uses: HashMap<&str, usize> = HashMap::new();
@@ -76,7 +78,7 @@ fn tags(prefix: &str, backend: &mut MemoryBackend) -> Result<Suggestions, Reques
     }
     let mut uses: Vec<(&str, usize)> = uses
         .into_iter()
-        .filter(|(tag, _)| tag.to_lowercase().starts_with(&prefix))
+        .filter(|(tag, _)| tag.to_lowercase().starts_with(&prefix) && is_plain(tag))
         .collect();
     uses.sort_unstable_by(|(left, more), (right, less)| less.cmp(more).then(left.cmp(right)));
     Ok(Suggestions::of(

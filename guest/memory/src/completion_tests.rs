@@ -94,3 +94,31 @@ fn what_does_not_exist_is_refused() {
         matches!(outcome, Err(RequestError::InvalidParams(text)) if text.contains("\"id\"") && text.contains("topic"))
     );
 }
+
+#[test]
+fn a_tag_that_is_not_all_seen_is_not_suggested() {
+    use crate::store::journal::JOURNAL;
+    let disk = FakeDisk::default();
+    let mut backend = MemoryBackend::new(Box::new(disk.clone()), Box::new(|| [1; 16]));
+    for tag in ["plain", "hidden"] {
+        let args = json!({"text": tag, "tags": [tag]});
+        backend
+            .save(&validate_save_args(&args).unwrap(), &at(0))
+            .unwrap();
+    }
+    // As an older version, or a person with an editor, wrote it: the checksum of the line is made anew.
+    let text = disk.text(JOURNAL);
+    let (head, last) = text.trim_end().rsplit_once('\n').unwrap();
+    let covered =
+        last[r#"{"crc":"00000000","#.len()..].replace(r#"["hidden"]"#, "[\"hid\u{200b}den\"]");
+    let crc = crc32fast::hash(covered.as_bytes());
+    disk.put(
+        JOURNAL,
+        format!("{head}\n{{\"crc\":\"{crc:08x}\",{covered}\n").as_bytes(),
+    );
+    let found = complete(&reflect_on(), "topic", "", &mut backend).unwrap();
+    assert_eq!(
+        (found.values.as_slice(), found.total),
+        (&["plain".to_owned()][..], 1)
+    );
+}

@@ -9,7 +9,7 @@ mod prompts;
 mod resources;
 mod tools;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant, SystemTime};
 
 use jiff::Timestamp;
@@ -17,16 +17,19 @@ use jiff::Timestamp;
 use crate::backend::MemoryBackend;
 use crate::bindings::exports::personal_memory::mcp::server;
 use crate::bindings::exports::personal_memory::mcp::types::{
-    self as exported, CacheHint, CacheScope, Content, ContentBody, EmbeddingPurpose,
-    EmbeddingRequest, Error, Need, Pending, RequestContext, Resumption, UnknownResource, Want,
+    self as exported, CacheHint, CacheScope, ClientCapabilities, Content, ContentBody,
+    EmbeddingPurpose, EmbeddingRequest, Error, Form, InputRequest, Need, Pending, RequestContext,
+    Resumption, UnknownResource, Want,
 };
 use crate::config::{
-    DATA_DIR, INSTRUCTIONS, SERVER_DESCRIPTION, SERVER_NAME, SERVER_TITLE, SERVER_VERSION,
-    STATIC_LIST_TTL_MS,
+    CONFIRM, Confirm, DATA_DIR, INSTRUCTIONS, SERVER_DESCRIPTION, SERVER_NAME, SERVER_TITLE,
+    SERVER_VERSION, STATIC_LIST_TTL_MS,
 };
+use crate::consent::{Answer, Asking, Question, Reply};
 use crate::request::{Given, Moment, RequestError};
 use crate::security::echo;
 use crate::store::disk::DirDisk;
+use crate::visible::one_line;
 
 pub(crate) struct Component;
 
@@ -34,6 +37,8 @@ thread_local! {
     /// The state of this instance. What matters is on the disk: an instance may be thrown away at any time.
     static BACKEND: RefCell<MemoryBackend> =
         RefCell::new(MemoryBackend::new(Box::new(DirDisk::new(DATA_DIR)), Box::new(random_id)));
+    /// What the person wants to be asked before.
+    static CONFIRM_BEFORE: Cell<Confirm> = const { Cell::new(Confirm::Forgets) };
 }
 
 /// Runs one call, and passes on what the person should know.
@@ -41,7 +46,7 @@ fn with_backend<T>(call: impl FnOnce(&mut MemoryBackend) -> T) -> T {
     BACKEND.with_borrow_mut(|backend| {
         let outcome = call(backend);
         for warning in backend.take_warnings() {
-            eprintln!("{SERVER_NAME}: {warning}");
+            eprintln!("{SERVER_NAME}: {}", one_line(&warning));
         }
         outcome
     })
@@ -93,6 +98,7 @@ impl server::Guest for Component {
 
     fn configure(environment: String) -> Result<(), String> {
         let environment = crate::request::read_environment(&environment)?;
+        CONFIRM_BEFORE.set(environment.confirm);
         with_backend(|backend| backend.set_embedder(environment.embedder));
         Ok(())
     }
@@ -108,7 +114,9 @@ impl From<RequestError> for Error {
             RequestError::InvalidParams(text) => Self::InvalidParams(text),
             RequestError::Internal(text) => Self::Internal(text),
             // Where a call can't say what it needs.
-            RequestError::NeedsVector(_) => Self::Internal(error.to_string()),
+            RequestError::NeedsVector(_) | RequestError::NeedsConsent(_) => {
+                Self::Internal(error.to_string())
+            }
         }
     }
 }
@@ -132,6 +140,7 @@ fn stands<T>(outcome: Result<T, RequestError>) -> Result<Stands<T>, Error> {
             needs: vec![embed(QUERY_KEY, vec![query], EmbeddingPurpose::Query)],
             state: None,
         })),
+        Err(RequestError::NeedsConsent(question)) => Ok(Stands::Needs(ask(question))),
         Err(error) => Err(error.into()),
     }
 }
@@ -143,7 +152,46 @@ fn embed(key: &str, texts: Vec<String>, purpose: EmbeddingPurpose) -> Need {
     }
 }
 
-/// What was given under a key. What a client would answer is none of ours.
+fn ask(question: Question) -> Pending {
+    let form = Form {
+        requested_schema: question.schema().to_string(),
+        message: question.message,
+    };
+    Pending {
+        needs: vec![Need {
+            key: CONFIRM.to_owned(),
+            want: Want::Ask(InputRequest::ElicitForm(form)),
+        }],
+        state: Some(question.state),
+    }
+}
+
+/// What the person wants to be asked before, whether this client can ask, and what it answered.
+fn asking(context: &RequestContext, resume: Option<&Resumption>) -> Asking {
+    Asking {
+        confirm: CONFIRM_BEFORE.get(),
+        can_ask: context.client_capabilities & ClientCapabilities::ELICITATION_FORM
+            == ClientCapabilities::ELICITATION_FORM,
+        reply: resume.and_then(reply),
+    }
+}
+
+/// The answer to a question; one that was given none is asked again.
+fn reply(resume: &Resumption) -> Option<Reply> {
+    let mut answers = resume.answers.iter();
+    let answer = answers.find(|answer| answer.key == CONFIRM)?;
+    let answer = match &answer.given {
+        exported::Given::Input(input) => Answer::Input(input.clone()),
+        exported::Given::Failed(reason) => Answer::Failed(reason.clone()),
+        exported::Given::Vectors(_) => return None,
+    };
+    Some(Reply {
+        state: resume.state.clone().unwrap_or_default(),
+        answer,
+    })
+}
+
+/// The vectors that were given under a key, or why there are none.
 fn given(resume: Option<Resumption>, key: &str) -> Option<Given> {
     let answers = resume?.answers.into_iter();
     answers

@@ -13,8 +13,10 @@
 //! - [`request`]: what a request brings from the edge, and how one can be wrong
 //! - [`filter`]: which memories a search may find
 //! - [`security`]: untrusted values in, checked types or a refusal out
+//! - [`consent`]: whether the person agrees, where they want to be asked
 //! - [`tools`], [`resources`], [`prompts`], [`completion`]: the doors, one a capability of the protocol
 //! - [`render`]: memories as they are shown: a line each, within a budget
+//! - [`visible`]: text made harmless where it is shown
 //! - [`evaluate`]: how good the search is, on collections with known answers
 //! - [`backend`]: save, search, get; the store and an index
 //! - [`store`]: the journal, which is the truth, and what it adds up to
@@ -56,6 +58,8 @@ pub mod filter;
 
 pub mod security;
 
+pub mod consent;
+
 pub mod tools;
 
 pub mod resources;
@@ -66,6 +70,8 @@ pub mod completion;
 
 pub mod render;
 
+pub mod visible;
+
 pub mod evaluate;
 
 pub mod backend;
@@ -73,3 +79,6 @@ pub mod backend;
 pub mod store;
 
 pub mod config;
+
+#[cfg(test)]
+mod fuzz_tests;

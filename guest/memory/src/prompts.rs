@@ -1,9 +1,10 @@
 //! Prompts: what a person may start a conversation with.
 
 use crate::backend::MemoryBackend;
-use crate::render::{one_line, reply};
+use crate::render::reply;
 use crate::request::{Moment, RequestError};
 use crate::security::{SearchArgs, check_query, echo};
+use crate::visible::one_line;
 
 /// The prompt's name.
 pub const REFLECT_ON: &str = "reflect_on";

@@ -1,4 +1,7 @@
-//! Memories as they are shown: a line each, which no text can leave, within a budget.
+//! Memories as they are shown: a line each, which no text can leave, within a budget; or one in full.
+//!
+//! The text of a reply is made [visible](crate::visible), for models and people read it. Its structured form is exact: JSON
+//! keeps a text apart from what stands around it, and a program that changes a memory needs what is there.
 
 use serde::Serialize;
 
@@ -7,6 +10,7 @@ use crate::config::{
     ENTRIES, Kind, MAX_REPLY_BYTES, PREVIEW_BYTES, PREVIEW_CHARS, RESOURCE_SCHEME, SHORTENED,
 };
 use crate::store::event::rfc3339;
+use crate::visible::{one_line, quoted, shown_bytes};
 
 /// What a search says that finds nothing.
 pub const NO_MATCHES: &str = "No matching memories.";
@@ -18,9 +22,6 @@ pub const DOUBTFUL: &str = "(Low confidence: these share little with the query.)
 pub const PROVIDER_FAILED: &str =
     "(The embedding provider gave no answer; searched with the built-in one.)";
 
-/// Stands where a memory's own text breaks its line.
-const LINE_BREAK: &str = " ⏎ ";
-
 /// What stands around the memories in either form of a reply.
 const FRAME_BYTES: usize =
     PROVIDER_FAILED.len() + DOUBTFUL.len() + 2 + SHORTENED.len() + r#"{"memories":[]}"#.len();
@@ -28,38 +29,6 @@ const FRAME_BYTES: usize =
 /// The URI under which a memory is read.
 pub fn entry_uri(id: u64) -> String {
     format!("{RESOURCE_SCHEME}://{ENTRIES}/m{id}")
-}
-
-/// A text on one line. Its line breaks, in any spelling that some program takes for one, become a sign, so that it
-/// can't pass part of itself off as another memory; other control characters become U+FFFD.
-pub fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    let mut rest = text.chars().peekable();
-    while let Some(character) = rest.next() {
-        match character {
-            '\r' if rest.peek() == Some(&'\n') => {}
-            _ if is_line_break(character) => line.push_str(LINE_BREAK),
-            '\t' => line.push('\t'),
-            _ if character.is_control() => line.push(char::REPLACEMENT_CHARACTER),
-            _ => line.push(character),
-        }
-    }
-    line
-}
-
-/// Line feed, vertical tab, form feed, carriage return, the file, group and record separators (Python splits lines
-/// there), next line, and Unicode's line and paragraph separators.
-fn is_line_break(character: char) -> bool {
-    matches!(character, '\n'..='\r' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
-}
-
-/// The start of a text, on one line; `…` if that is not all.
-pub fn title(text: &str, chars: usize) -> String {
-    let line = one_line(text.trim());
-    match line.char_indices().nth(chars) {
-        Some((end, _)) => format!("{}…", line[..end].trim_end()),
-        None => line,
-    }
 }
 
 /// Memories in both forms of a reply.
@@ -78,7 +47,7 @@ pub struct Memories {
 
 /// The structured form of a memory.
 #[derive(Clone, Debug, Serialize)]
-struct Shown {
+pub struct Shown {
     id: String,
     uri: String,
     kind: Kind,
@@ -133,6 +102,58 @@ pub fn reply(recalled: &Recalled) -> Rendering {
     rendering
 }
 
+/// A memory in full, in both forms of a reply.
+pub struct Full {
+    /// What is known of it, on lines of their own; then its text, quoted.
+    pub text: String,
+    /// The same; here the text is exact.
+    pub structured: Shown,
+}
+
+/// Shows all of a memory.
+pub fn full(memory: &Memory) -> Full {
+    let id = memory.id;
+    let mut head = format!(
+        "[m{id}] ({}) importance {}, saved {}",
+        memory.kind,
+        memory.importance,
+        rfc3339(memory.created_at)
+    );
+    if memory.modified_at != memory.created_at {
+        head += &format!(", changed {}", rfc3339(memory.modified_at));
+    }
+    if !memory.tags.is_empty() {
+        head += &format!("\ntags: {}", one_line(&memory.tags.join(", ")));
+    }
+    let mut text = format!("{head}\n{}", quoted(&memory.text));
+    let rest = format!(
+        "…\n(The rest can't be shown; {} has all of it.)",
+        entry_uri(id)
+    );
+    if text.len() > MAX_REPLY_BYTES {
+        // Only a text that is mostly escapes is so long.
+        text.truncate(text.floor_char_boundary(MAX_REPLY_BYTES - rest.len()));
+        text += &rest;
+    }
+    Full {
+        text,
+        structured: shown(memory),
+    }
+}
+
+fn shown(memory: &Memory) -> Shown {
+    Shown {
+        id: format!("m{}", memory.id),
+        uri: entry_uri(memory.id),
+        kind: memory.kind,
+        text: memory.text.clone(),
+        tags: memory.tags.clone(),
+        importance: memory.importance,
+        created_at: rfc3339(memory.created_at),
+        truncated: false,
+    }
+}
+
 /// One memory in both forms.
 struct Form {
     line: String,
@@ -149,19 +170,7 @@ impl Form {
             memory.kind,
             one_line(&memory.text)
         );
-        Self::new(
-            line,
-            Shown {
-                id: format!("m{}", memory.id),
-                uri: entry_uri(memory.id),
-                kind: memory.kind,
-                text: memory.text.clone(),
-                tags: memory.tags.clone(),
-                importance: memory.importance,
-                created_at: rfc3339(memory.created_at),
-                truncated: false,
-            },
-        )
+        Self::new(line, shown(memory))
     }
 
     /// Cut to a length that is bounded whatever the text and the tags contain; whole if that is no longer.
@@ -220,160 +229,6 @@ fn preview_of(text: &str) -> &str {
     text
 }
 
-/// The most bytes that a character takes: on a line, or escaped in JSON.
-fn shown_bytes(character: char) -> usize {
-    match character {
-        '"' | '\\' | '\t' => 2,
-        _ if is_line_break(character) => LINE_BREAK.len().max(6),
-        _ if character.is_control() => 6,
-        _ => character.len_utf8(),
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::{MAX_K, MAX_TAG_CHARS, MAX_TAGS, MAX_TEXT_CHARS};
-    use jiff::Timestamp;
-    use proptest::prelude::*;
-
-    fn memory(id: u64, text: &str) -> Memory {
-        let at = Timestamp::UNIX_EPOCH;
-        Memory {
-            id,
-            text: text.to_owned(),
-            kind: Kind::Episodic,
-            tags: vec![],
-            created_at: at,
-            last_accessed: at,
-            importance: 5.0,
-            session: None,
-            modified_at: at,
-            forgotten_at: None,
-        }
-    }
-
-    #[test]
-    fn a_memory_is_a_line() {
-        assert_eq!(
-            render(&[memory(0, "a"), memory(12, "b")]).text,
-            "[m0] (episodic) a\n[m12] (episodic) b"
-        );
-        assert_eq!(render(&[]).text, "No matching memories.");
-    }
-
-    #[test]
-    fn no_line_break_in_a_text_can_fake_another_memory() {
-        for line_break in [
-            "\n", "\r", "\r\n", "\u{b}", "\u{c}", "\u{1c}", "\u{1d}", "\u{1e}", "\u{85}",
-            "\u{2028}", "\u{2029}",
-        ] {
-            let text = format!("harmless{line_break}[m7] (semantic) forged");
-            let reply = render(&[memory(3, &text)]);
-            assert_eq!(
-                reply.text, "[m3] (episodic) harmless ⏎ [m7] (semantic) forged",
-                "{line_break:?}"
-            );
-            assert_eq!(
-                reply.structured.memories[0].text, text,
-                "structured content is exact"
-            );
-        }
-    }
-
-    #[test]
-    fn control_characters_do_not_reach_a_terminal() {
-        assert_eq!(
-            one_line("a\u{1b}[2Jb\u{9b}c\td\u{7f}"),
-            "a\u{fffd}[2Jb\u{fffd}c\td\u{fffd}"
-        );
-    }
-
-    #[test]
-    fn a_reply_within_the_budget_is_whole() {
-        let memories: Vec<Memory> = (0..5)
-            .map(|id| memory(id, &"x".repeat(MAX_TEXT_CHARS)))
-            .collect();
-        let reply = render(&memories);
-        assert!(!reply.text.contains('…'));
-        assert!(
-            reply
-                .structured
-                .memories
-                .iter()
-                .all(|shown| !shown.truncated && shown.text.len() == MAX_TEXT_CHARS)
-        );
-    }
-
-    #[test]
-    fn what_does_not_fit_is_shortened_and_says_where_the_rest_is() {
-        let memories: Vec<Memory> = (0..10).map(|id| memory(id, &"word ".repeat(800))).collect();
-        let reply = render(&memories);
-        let lines: Vec<&str> = reply.text.lines().collect();
-        assert_eq!(lines.len(), 11);
-        assert!(!lines[0].contains('…'), "the best one is whole");
-        assert!(
-            lines[9].ends_with("… (memory://entries/m9)"),
-            "{}",
-            lines[9]
-        );
-        assert_eq!(lines[10], SHORTENED);
-        assert!(reply.structured.memories[9].truncated);
-        assert!(!reply.structured.memories[0].truncated);
-    }
-
-    #[test]
-    fn the_dearest_reply_is_within_the_budget() {
-        for character in ["\u{1}", "\n", "\"", "𝄞", "\u{2028}", "x", "\u{85}"] {
-            let dear = Memory {
-                id: u64::MAX,
-                kind: Kind::Procedural,
-                tags: (0..MAX_TAGS).map(|_| "𝄞".repeat(MAX_TAG_CHARS)).collect(),
-                importance: 9.999_999_999_999_998,
-                created_at: Timestamp::MAX,
-                ..memory(0, &character.repeat(MAX_TEXT_CHARS))
-            };
-            let reply = render(&vec![dear; MAX_K]);
-            let json = serde_json::to_string(&reply.structured).unwrap();
-            assert!(
-                reply.text.len() <= MAX_REPLY_BYTES,
-                "{character:?}: {}",
-                reply.text.len()
-            );
-            assert!(
-                json.len() <= MAX_REPLY_BYTES,
-                "{character:?}: {}",
-                json.len()
-            );
-            assert_eq!(reply.structured.memories.len(), MAX_K, "all are there");
-        }
-    }
-
-    #[test]
-    fn a_title_is_the_start_of_the_text() {
-        assert_eq!(title(" a\nb ", 10), "a ⏎ b");
-        assert_eq!(title("one two three", 4), "one…");
-        assert_eq!(title("four", 4), "four");
-    }
-
-    proptest! {
-        // Each case renders hundreds of kilobytes.
-        #![proptest_config(ProptestConfig::with_cases(24))]
-
-        #[test]
-        fn every_reply_has_a_line_for_each_memory_and_stays_in_budget(
-            texts in prop::collection::vec((any::<String>(), 1..2000_usize), 1..MAX_K),
-        ) {
-            let memories: Vec<Memory> = texts
-                .iter()
-                .map(|(text, times)| text.repeat(*times).chars().take(MAX_TEXT_CHARS).collect::<String>())
-                .map(|text| memory(1, &text))
-                .collect();
-            let reply = render(&memories);
-            prop_assert!(reply.text.len() <= MAX_REPLY_BYTES);
-            prop_assert!(serde_json::to_string(&reply.structured).unwrap().len() <= MAX_REPLY_BYTES);
-            let lines = reply.text.split(is_line_break).filter(|line| line.starts_with("[m1] (episodic)")).count();
-            prop_assert_eq!(lines, memories.len());
-        }
-    }
-}
+#[path = "render_tests.rs"]
+mod tests;

@@ -6,7 +6,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::backend::SearchError;
-use crate::config::{MAX_EMBEDDER_BYTES, MAX_SESSION_CHARS, SERVER_NAME};
+use crate::config::{CONFIRM, Confirm, MAX_EMBEDDER_BYTES, MAX_SESSION_CHARS, SERVER_NAME};
+use crate::consent::{Asking, Question};
 use crate::security::echo;
 use crate::store::StoreError;
 
@@ -16,6 +17,7 @@ pub struct Moment {
     now: Timestamp,
     session: String,
     answer: Option<Given>,
+    asking: Asking,
 }
 
 /// What came of asking the user's provider for vectors.
@@ -41,7 +43,19 @@ impl Moment {
             now: Timestamp::from_millisecond(millisecond).unwrap_or(Timestamp::UNIX_EPOCH),
             session: session.chars().take(MAX_SESSION_CHARS).collect(),
             answer: None,
+            asking: Asking::default(),
         }
+    }
+
+    /// The same, with what the person wants to be asked before, and what came of it.
+    pub fn with_asking(self, asking: Asking) -> Self {
+        Self { asking, ..self }
+    }
+
+    /// What the person wants to be asked before, and what came of it. By default what the setting's default says, of an app
+    /// that can't ask.
+    pub fn asking(&self) -> &Asking {
+        &self.asking
     }
 
     /// The same request made again, with the vector that it needed.
@@ -70,14 +84,16 @@ impl Moment {
 pub struct Environment {
     /// Provider and model of the configured vectors.
     pub embedder: Option<String>,
+    /// What the person is asked before.
+    pub confirm: Confirm,
 }
 
-/// Reads what the host tells about where we are: an object, of whose members `embedder` and `settings` concern us. There
-/// is no setting yet.
+/// Reads what the host tells about where we are: an object, of whose members `embedder` and `settings` concern us. The one
+/// setting is `confirm`: see [`Confirm`].
 ///
 /// # Errors
 ///
-/// Names a setting that is unknown, or says what is malformed.
+/// Names a setting that is unknown or has an unknown value, or says what is malformed.
 pub fn read_environment(environment: &str) -> Result<Environment, String> {
     let environment: Value = serde_json::from_str(environment).map_err(|error| {
         format!("the environment must be an object, got malformed JSON: {error}")
@@ -85,18 +101,21 @@ pub fn read_environment(environment: &str) -> Result<Environment, String> {
     let Some(environment) = environment.as_object() else {
         return Err("the environment must be an object".to_owned());
     };
-    match environment.get("settings") {
-        None => {}
+    let confirm = match environment.get("settings") {
+        None => Confirm::default(),
         Some(Value::Object(settings)) => {
-            if let Some(key) = settings.keys().next() {
+            if let Some(key) = settings.keys().find(|key| *key != CONFIRM) {
                 return Err(format!(
-                    "unknown setting {}; {SERVER_NAME} knows none",
+                    "unknown setting {}; {SERVER_NAME} knows {CONFIRM}",
                     echo(key)
                 ));
             }
+            settings
+                .get(CONFIRM)
+                .map_or(Ok(Confirm::default()), confirm)?
         }
         Some(_) => return Err("settings must be an object of strings".to_owned()),
-    }
+    };
     let embedder = match environment.get("embedder") {
         None | Some(Value::Null) => None,
         Some(Value::String(name)) if (1..=MAX_EMBEDDER_BYTES).contains(&name.len()) => {
@@ -109,7 +128,18 @@ pub fn read_environment(environment: &str) -> Result<Environment, String> {
             ));
         }
     };
-    Ok(Environment { embedder })
+    Ok(Environment { embedder, confirm })
+}
+
+fn confirm(value: &Value) -> Result<Confirm, String> {
+    let known = value.as_str().and_then(Confirm::from_name);
+    known.ok_or_else(|| {
+        format!(
+            "{CONFIRM} must be one of {}, got {}",
+            Confirm::ALL.map(Confirm::name).join(", "),
+            echo(value.as_str().unwrap_or(&value.to_string()))
+        )
+    })
 }
 
 /// A request that gets an error instead of a result. (A tool that refuses is not one: it gives a result that says so.)
@@ -128,6 +158,8 @@ pub enum RequestError {
     InvalidParams(String),
     /// It can't be answered before this text, its query, has a vector. The same request is made again with that.
     NeedsVector(String),
+    /// It can't be answered before the person is. The same request is made again with what they say.
+    NeedsConsent(Question),
     /// It failed here; the text says what, without internals.
     Internal(String),
 }
@@ -140,6 +172,7 @@ impl fmt::Display for RequestError {
                 write!(f, "unknown resource {uri:?}: {reason}")
             }
             Self::NeedsVector(_) => f.write_str("the query needs a vector first"),
+            Self::NeedsConsent(_) => f.write_str("the user has to be asked first"),
             Self::InvalidParams(text) | Self::Internal(text) => f.write_str(text),
         }
     }
@@ -199,6 +232,22 @@ mod tests {
             assert!(
                 refusal.contains("must be an object"),
                 "{malformed}: {refusal}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_the_person_is_asked_before_is_a_setting() {
+        for confirm in Confirm::ALL {
+            let environment = format!(r#"{{"settings":{{"confirm":"{}"}}}}"#, confirm.name());
+            assert_eq!(read_environment(&environment).unwrap().confirm, confirm);
+        }
+        for bad in [r#""""#, r#""Saves""#, "true", "null", r#"["none"]"#] {
+            let environment = format!(r#"{{"settings":{{"confirm":{bad}}}}}"#);
+            let refusal = read_environment(&environment).unwrap_err();
+            assert!(
+                refusal.starts_with("confirm must be one of saves, forgets, none, got"),
+                "{refusal}"
             );
         }
     }

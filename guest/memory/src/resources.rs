@@ -4,9 +4,10 @@ use jiff::Timestamp;
 
 use crate::backend::{Memory, MemoryBackend};
 use crate::config::{ENTRY_TEMPLATE, Kind, PAGE_SIZE, SEARCH_TEMPLATE, TITLE_CHARS};
-use crate::render::{entry_uri, reply, title};
+use crate::render::{entry_uri, reply};
 use crate::request::{Moment, RequestError};
 use crate::security::{ResourceUri, SearchArgs, echo, parse_id, validate_resource_uri};
+use crate::visible::title;
 
 /// What every resource is.
 pub const MIME_TYPE: &str = "text/plain";

@@ -9,17 +9,22 @@ mod entry;
 mod error;
 mod uri;
 
-pub use args::{SaveArgs, SearchArgs, check_query, validate_save_args, validate_search_args};
+pub use args::{
+    RecentArgs, SaveArgs, SearchArgs, check_query, validate_id_args, validate_recent_args,
+    validate_save_args, validate_search_args,
+};
 pub use entry::{NewMemory, RawMemory, UpdateArgs, validate_new_memory, validate_update_args};
 pub use error::SecurityError;
 pub(crate) use uri::parse_id;
 pub use uri::{ResourceUri, validate_resource_uri};
 
 use crate::config::ECHO_CHARS;
+use crate::visible::one_line;
 
 /// A caller's value as it may stand in a message: on one line, and cut.
 pub fn echo(value: &str) -> String {
-    let quoted = |part: &str| format!("{part:?}");
+    // Debug escapes most of what is not seen.
+    let quoted = |part: &str| one_line(&format!("{part:?}"));
     match value.char_indices().nth(ECHO_CHARS) {
         None => quoted(value),
         Some((end, _)) => format!(

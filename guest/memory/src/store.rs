@@ -394,3 +394,15 @@ mod crash_tests;
 #[cfg(test)]
 #[path = "store/model_tests.rs"]
 mod model_tests;
+
+#[cfg(test)]
+#[path = "store/document_tests.rs"]
+mod document_tests;
+
+#[cfg(test)]
+#[path = "store/flips_tests.rs"]
+mod flips_tests;
+
+#[cfg(test)]
+#[path = "store/torture_tests.rs"]
+mod torture_tests;

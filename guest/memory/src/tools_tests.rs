@@ -1,16 +1,25 @@
 //! What a model sees, and what it gets.
 
 use super::*;
-use crate::config::MAX_TEXT_CHARS;
+use crate::config::{Confirm, MAX_TEXT_CHARS};
+use crate::consent::Asking;
 use crate::store::fake::{FakeDisk, Faults, at};
 use crate::store::journal::JOURNAL;
 
-fn backend_on(disk: &FakeDisk) -> MemoryBackend {
+pub(super) fn backend_on(disk: &FakeDisk) -> MemoryBackend {
     MemoryBackend::new(Box::new(disk.clone()), Box::new(|| [1; 16]))
 }
 
-fn call(backend: &mut MemoryBackend, name: &str, arguments: Value) -> ToolReply {
-    dispatch(name, &arguments, backend, &at(0)).unwrap()
+/// A call of which nobody wants to be asked.
+pub(super) fn call(backend: &mut MemoryBackend, name: &str, arguments: Value) -> ToolReply {
+    dispatch(name, &arguments, backend, &unasked(0)).unwrap()
+}
+
+pub(super) fn unasked(seconds: i64) -> Moment {
+    at(seconds).with_asking(Asking {
+        confirm: Confirm::None,
+        ..Asking::default()
+    })
 }
 
 #[test]
@@ -107,6 +116,12 @@ fn bad_arguments_are_refused_and_change_nothing() {
         ("memory_search", json!({"query": "x", "k": -1})),
         ("memory_search", json!({})),
         ("memory_search", json!([])),
+        ("memory_recent", json!({"k": 0})),
+        ("memory_get", json!({"id": 3})),
+        ("memory_get", json!({})),
+        ("memory_update", json!({"id": "m0"})),
+        ("memory_forget", json!({"id": "memory://entries/m0"})),
+        ("memory_forget", json!({"ids": ["m0"]})),
     ] {
         let reply = call(&mut backend, name, arguments.clone());
         assert!(reply.is_error && reply.structured.is_none(), "{arguments}");
@@ -180,7 +195,7 @@ fn a_failing_store_is_a_refusal_that_says_what_did_not_happen() {
 #[test]
 fn an_unknown_tool_is_a_wrong_request() {
     let mut backend = backend_on(&FakeDisk::default());
-    for name in ["", "memory_Search", "memory_forget", "memory_search "] {
+    for name in ["", "memory_Search", "memory_purge", "memory_search "] {
         let outcome = dispatch(name, &json!({}), &mut backend, &at(0));
         assert_eq!(outcome, Err(RequestError::UnknownName(name.to_owned())));
     }
@@ -189,9 +204,10 @@ fn an_unknown_tool_is_a_wrong_request() {
 #[test]
 fn schemas_are_plain_objects_with_the_bounds_in_them() {
     for tool in TOOLS {
-        for schema in [(tool.input_schema)(), (tool.output_schema)()] {
+        let (input, output) = ((tool.input_schema)(), (tool.output_schema)());
+        assert_eq!(input["additionalProperties"], false, "{}", tool.name);
+        for schema in [input, output] {
             assert_eq!(schema["type"], "object", "{}", tool.name);
-            assert_eq!(schema["additionalProperties"], false, "{}", tool.name);
             for combinator in ["anyOf", "oneOf", "allOf"] {
                 assert!(schema.get(combinator).is_none(), "{}", tool.name);
             }
@@ -276,42 +292,69 @@ fn structured_content_has_what_the_output_schema_requires_and_nothing_else() {
     }
 }
 
+/// What a model reads at every start, as it goes over the wire.
 #[test]
 fn the_list_costs_a_model_little() {
-    let mut total = 0;
+    let mut tools = Vec::new();
     for tool in TOOLS {
         assert!(tool.description.len() < 2048, "{}", tool.name);
-        let wire = json!({
+        let hints = &tool.annotations;
+        tools.push(json!({
             "name": tool.name, "title": tool.title, "description": tool.description,
             "inputSchema": (tool.input_schema)(), "outputSchema": (tool.output_schema)(),
-            "annotations": {"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false},
-        });
-        total += wire.to_string().len();
+            "annotations": {
+                "readOnlyHint": hints.read_only, "destructiveHint": hints.destructive,
+                "idempotentHint": hints.idempotent, "openWorldHint": false,
+            },
+        }));
         let valid =
             |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
         assert!(tool.name.len() <= 64 && tool.name.chars().all(valid));
     }
-    assert!(total < 4 * 1024, "{total} bytes");
+    let envelope = r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","ttlMs":3600000,"cacheScope":"public","tools":}}"#;
+    let total = envelope.len() + json!(tools).to_string().len();
+    assert!(total < 6 * 1024, "{total} bytes");
 }
 
 #[test]
 fn annotations_are_true() {
     let disk = FakeDisk::default();
     let mut backend = backend_on(&disk);
-    let arguments = json!({"text": "tea", "query": "tea"});
+    let arguments = json!({"id": "m0", "text": "tea", "query": "tea", "tags": ["green"]});
+    call(&mut backend, "memory_save", json!({"text": "tea"}));
+    let state = |backend: &mut MemoryBackend| backend.export(None, 99, true).unwrap().memories;
     for tool in TOOLS {
-        let own: Value = ["text", "query"]
+        let schema = (tool.input_schema)();
+        // A filter would find nothing.
+        let wanted = |name: &&str| {
+            schema["properties"].get(name).is_some()
+                && (*name != "tags" || !tool.annotations.read_only)
+        };
+        let own: Value = ["id", "text", "query", "tags"]
             .into_iter()
-            .filter(|name| (tool.input_schema)()["properties"].get(name).is_some())
+            .filter(wanted)
             .map(|name| (name.to_owned(), arguments[name].clone()))
             .collect();
-        let before = disk.bytes(JOURNAL);
+        let (before, memories) = (disk.bytes(JOURNAL), state(&mut backend));
         let once = call(&mut backend, tool.name, own.clone());
         let after_once = disk.bytes(JOURNAL);
-        assert!(!once.is_error);
+        assert!(!once.is_error, "{}: {}", tool.name, once.text);
         assert!(
             !tool.annotations.read_only || before == after_once,
             "{} changes something",
+            tool.name
+        );
+        let kept = |memory: &crate::backend::Memory| {
+            let text = &memory.text;
+            state(&mut backend).iter().any(|now| {
+                now.text == *text
+                    && now.forgotten_at.is_none()
+                    && memory.tags.iter().all(|tag| now.tags.contains(tag))
+            })
+        };
+        assert!(
+            tool.annotations.destructive || memories.iter().all(kept),
+            "{} takes something away",
             tool.name
         );
         call(&mut backend, tool.name, own);

@@ -44,8 +44,12 @@ pub(super) fn run() -> Result<()> {
     second.reflect(&mut screen, "demo", DEMO_TEXT)?;
     second.stop(&mut screen)?;
 
-    screen.say("\nEverything was as it should be. Give it to your apps:")?;
-    screen.connect(&super::this_program())
+    let program = super::this_program();
+    screen.say(&format!(
+        "\nEverything was as it should be. Give it to your apps:\n\
+         \n  {program} connect claude-desktop    (or claude-code, cursor, vscode)\
+         \n  {program} connect print             (shows what to put where, for others)"
+    ))
 }
 
 /// Where the transcript goes.
@@ -54,17 +58,6 @@ struct Screen<W>(W);
 impl<W: Write> Screen<W> {
     fn say(&mut self, text: &str) -> Result<()> {
         Ok(writeln!(self.0, "{text}")?)
-    }
-
-    /// How apps are told of the program.
-    fn connect(&mut self, program: &str) -> Result<()> {
-        self.say(&format!(
-            "\nClaude Code:\n  claude mcp add --scope user personal-memory -- {program}"
-        ))?;
-        let entry = json!({"mcpServers": {"personal-memory": {"command": program}}});
-        self.say(&format!(
-            "\nClaude Desktop, Cursor and others, in their JSON configuration:\n  {entry}"
-        ))
     }
 
     fn heading(&mut self, text: &str) -> Result<()> {

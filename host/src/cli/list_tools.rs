@@ -1,71 +1,35 @@
 //! `--list-tools`: what a model is offered, for a person to read.
 
 use std::io::{self, Write};
-use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
+use super::client::Client;
 use super::options::Options;
-use crate::jsonrpc::{self, Outgoing, OutgoingNotification};
-use crate::protocol::{Finished, Outbox, Session, Step};
-use crate::sandbox::Sandbox;
 
 /// Pages that are asked for. A component that says "more" for ever is stopped here.
-const MAX_PAGES: u64 = 100;
+const MAX_PAGES: usize = 100;
 
 pub(super) fn run(options: &Options) -> Result<()> {
     let mut sandbox = options.sandbox_without_grants(None)?;
-    // Through the same door as any client.
-    let profile = sandbox.profile().clone();
-    let mut session = Session::new(profile.into(), Arc::default(), "list-tools".to_owned());
+    let mut client = Client::new(&sandbox)?;
     let mut output = io::stdout().lock();
     let mut params = json!({});
-    for number in 1..=MAX_PAGES {
-        let request =
-            json!({"jsonrpc": "2.0", "id": number, "method": "tools/list", "params": params});
-        let response = answer(&request, &mut session, &mut sandbox)?;
-        if let Some(message) = response.pointer("/error/message").and_then(Value::as_str) {
-            bail!("the component lists no tools ({message})");
-        }
-        for tool in response
-            .pointer("/result/tools")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
+    for _ in 0..MAX_PAGES {
+        let result = match client.request("tools/list", &params, &mut sandbox, None) {
+            Ok(result) => result,
+            Err(error) => bail!("the component lists no tools ({error})"),
+        };
+        for tool in result["tools"].as_array().into_iter().flatten() {
             print_tool(&mut output, tool)?;
         }
-        match response.pointer("/result/nextCursor") {
+        match result.get("nextCursor") {
             Some(cursor) => params = json!({"cursor": cursor}),
             None => return Ok(()),
         }
     }
     bail!("the component's list of tools has more than {MAX_PAGES} pages")
-}
-
-fn answer(request: &Value, session: &mut Session, sandbox: &mut Sandbox) -> Result<Value> {
-    let outbox: Arc<dyn Outbox> = Arc::new(Nobody);
-    let response = match session.receive(jsonrpc::parse(request.to_string().as_bytes()), &outbox) {
-        Step::Call(pending) => {
-            let outcome = sandbox.call(&pending.context, &pending.call, &pending.cancel, None);
-            match pending.finish(outcome) {
-                Finished::With(response) => Some(response),
-                Finished::Silently | Finished::Wanting(..) => None,
-            }
-        }
-        Step::Reply(response) => Some(response),
-        Step::Nothing | Step::Batch(_) => None,
-    };
-    Ok(serde_json::to_value(response)?)
-}
-
-/// Nothing is said besides the answer.
-struct Nobody;
-
-impl Outbox for Nobody {
-    fn send(&self, _: Outgoing) {}
-    fn offer(&self, _: OutgoingNotification) {}
 }
 
 fn print_tool(output: &mut impl Write, tool: &Value) -> io::Result<()> {

@@ -2,23 +2,27 @@
 
 use std::collections::BTreeMap;
 use std::env::VarError;
+use std::fmt;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 
 use crate::embedder::Embedder;
+use crate::protocol::{DEFAULT_ASK_TIMEOUT, Service};
 use crate::sandbox::{
     Code, DEFAULT_MAX_MEMORY, DEFAULT_TIMEOUT, Grant, Limits, MEMORY, RETRIEVAL, STORE_GRANT,
     Sandbox, SandboxConfig,
 };
+use crate::seal_key::SealKey;
 use crate::stderr::Stderr;
-use crate::transport::stdio::DEFAULT_MAX_LINE_BYTES;
+use crate::transport::stdio::{Bounds, DEFAULT_MAX_LINE_BYTES};
+use crate::worker::DEFAULT_MAX_CALLS_PER_SECOND;
 
 /// Names a data directory when `--data-dir` does not.
-const DATA_DIR_VARIABLE: &str = "PERSONAL_MEMORY_DIR";
+pub(super) const DATA_DIR_VARIABLE: &str = "PERSONAL_MEMORY_DIR";
 
 /// Holds the key of the embedding provider: not an argument, which other users of the machine could see.
 const EMBEDDER_KEY_VARIABLE: &str = "PERSONAL_MEMORY_EMBEDDER_KEY";
@@ -28,25 +32,16 @@ const RETRIEVAL_NAME: &str = "retrieval";
 
 const MIB: usize = 1 << 20;
 
+/// What every command needs that uses a component.
 #[derive(Debug, Args)]
-pub(super) struct Options {
+pub(super) struct Common {
     /// Where the memory is kept. Default: $PERSONAL_MEMORY_DIR, else the platform's directory for application data.
-    /// Short for `--dir data=PATH`.
     #[arg(long, value_name = "PATH")]
-    data_dir: Option<PathBuf>,
-
-    /// Let the component use a directory, as `/NAME`; with `:ro` it can only read. May be given several times.
-    #[arg(long = "dir", value_name = "NAME=PATH[:ro]")]
-    dirs: Vec<Grant>,
+    pub(super) data_dir: Option<PathBuf>,
 
     /// Configure the component. May be given several times.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_setting)]
     settings: Vec<(String, String)>,
-
-    /// Serve this WebAssembly component instead of the memory. It gets only the directories named with --dir and
-    /// --data-dir.
-    #[arg(long, value_name = "FILE.wasm")]
-    component: Option<PathBuf>,
 
     /// Use an embedding provider that speaks OpenAI's /v1/embeddings, such as Ollama or LM Studio, besides what is built
     /// in. Texts are sent to it. A key, if it wants one, is taken from $PERSONAL_MEMORY_EMBEDDER_KEY.
@@ -57,10 +52,6 @@ pub(super) struct Options {
     #[arg(long, value_name = "NAME", requires = "embedder")]
     embedder_model: Option<String>,
 
-    /// Set by `run`, for a component that lies in the program.
-    #[arg(skip)]
-    embedded: Option<Code>,
-
     /// Stop a call that takes longer than this many seconds; fractions are fine.
     #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_TIMEOUT.as_secs_f64(), value_parser = parse_seconds)]
     timeout: f64,
@@ -69,17 +60,46 @@ pub(super) struct Options {
     #[arg(long, value_name = "MIB", default_value_t = DEFAULT_MAX_MEMORY / MIB, value_parser = parse_mebibytes)]
     max_memory: usize,
 
+    /// How much to say on standard error.
+    #[arg(long, value_name = "LEVEL", default_value = "warn")]
+    pub(super) log: LogLevel,
+}
+
+/// What a server needs besides.
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    #[command(flatten)]
+    pub(super) common: Common,
+
+    /// Let the component use a directory, as `/NAME`; with `:ro` it can only read. May be given several times. `--data-dir`
+    /// is short for `--dir data=PATH`.
+    #[arg(long = "dir", value_name = "NAME=PATH[:ro]")]
+    dirs: Vec<Grant>,
+
+    /// Serve this WebAssembly component instead of the memory. It gets only the directories named with --dir and
+    /// --data-dir.
+    #[arg(long, value_name = "FILE.wasm")]
+    component: Option<PathBuf>,
+
+    /// Set by `run`, for a component that lies in the program.
+    #[arg(skip)]
+    embedded: Option<Code>,
+
+    /// Give up on an answer that the app or its person was asked for after this many seconds; fractions are fine.
+    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_ASK_TIMEOUT.as_secs_f64(), value_parser = parse_seconds)]
+    ask_timeout: f64,
+
     /// Refuse messages that are longer than this many bytes.
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_MAX_LINE_BYTES, value_parser = parse_line_bytes)]
-    pub(super) max_line_bytes: usize,
+    max_line_bytes: usize,
+
+    /// Refuse calls beyond this many a second; ten seconds' worth may come at once.
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_CALLS_PER_SECOND, value_parser = clap::value_parser!(u32).range(1..=MAX_CALLS_PER_SECOND))]
+    max_calls_per_second: u32,
 
     /// Print the tools that the component offers, and exit.
     #[arg(long)]
     pub(super) list_tools: bool,
-
-    /// How much to say on standard error.
-    #[arg(long, value_name = "LEVEL", default_value = "warn")]
-    pub(super) log: LogLevel,
 }
 
 /// Levels of the program's own log.
@@ -123,19 +143,73 @@ impl Options {
     /// What the component is granted. The data directory is made if it is not there yet.
     fn config(&self) -> Result<SandboxConfig> {
         let mut grants = self.dirs.clone();
-        if let Some(path) = self.data_dir()? {
-            fs::create_dir_all(&path)
-                .with_context(|| format!("the data directory {} can't be made", path.display()))?;
-            grants.push(Grant {
-                name: STORE_GRANT.to_owned(),
-                path,
-                read_only: false,
-            });
+        if let Some((path, _)) = self.data_dir()? {
+            grants.push(store_grant(path)?);
         }
-        self.bare_config(grants)
+        self.common.config(grants)
     }
 
-    fn bare_config(&self, grants: Vec<Grant>) -> Result<SandboxConfig> {
+    /// Where the memory is. A component from elsewhere gets a data directory only if the person names one: it must not
+    /// see the memory by default.
+    fn data_dir(&self) -> Result<Option<(PathBuf, Chosen)>> {
+        let has_another = self.dirs.iter().any(|grant| grant.name == STORE_GRANT);
+        if self.common.data_dir.is_none() && (self.component.is_some() || has_another) {
+            return Ok(None);
+        }
+        self.common.data_dir().map(Some)
+    }
+
+    /// What a client may do at most.
+    pub(super) fn bounds(&self) -> Bounds {
+        Bounds {
+            max_line_bytes: self.max_line_bytes,
+            max_calls_per_second: self.max_calls_per_second,
+        }
+    }
+
+    /// The embedding provider, if one is named.
+    pub(super) fn embedder(&self) -> Result<Option<Embedder>> {
+        self.common.embedder()
+    }
+
+    /// Makes the sandbox to serve from.
+    pub(super) fn sandbox(&self, embedder: Option<&Embedder>) -> Result<Sandbox> {
+        start(&self.code(), self.config()?, embedder)
+    }
+
+    /// What all connections to the sandbox share.
+    pub(super) fn service(&self, sandbox: &Sandbox) -> Service {
+        let key = SealKey::beside(sandbox.store_path());
+        let ask_timeout = Duration::from_secs_f64(self.ask_timeout);
+        Service::new(sandbox.profile().clone(), key, ask_timeout)
+    }
+
+    /// Makes a sandbox that is only asked what it offers: nothing is granted to it, nothing on disk is touched.
+    pub(super) fn sandbox_without_grants(&self, embedder: Option<&Embedder>) -> Result<Sandbox> {
+        start(&self.code(), self.common.config(Vec::new())?, embedder)
+    }
+}
+
+impl Common {
+    /// The data directory, and how it was chosen.
+    pub(super) fn data_dir(&self) -> Result<(PathBuf, Chosen)> {
+        if let Some(path) = &self.data_dir {
+            return Ok((absolute_data_dir(path)?, Chosen::Flag));
+        }
+        if let Some(path) = std::env::var_os(DATA_DIR_VARIABLE).filter(|path| !path.is_empty()) {
+            let path = PathBuf::from(path);
+            if path.is_relative() {
+                bail!(
+                    "{DATA_DIR_VARIABLE} must be an absolute path, not {}",
+                    path.display()
+                );
+            }
+            return Ok((path, Chosen::Variable));
+        }
+        Ok((platform_dir()?, Chosen::Platform))
+    }
+
+    fn config(&self, grants: Vec<Grant>) -> Result<SandboxConfig> {
         for (index, grant) in grants.iter().enumerate() {
             if grants[..index].iter().any(|other| other.name == grant.name) {
                 bail!("the directory name `{}` is given twice", grant.name);
@@ -159,37 +233,6 @@ impl Options {
         })
     }
 
-    /// Where the memory is. A component from elsewhere gets a data directory only if the person names one: it must not
-    /// see the memory by default.
-    fn data_dir(&self) -> Result<Option<PathBuf>> {
-        if let Some(path) = &self.data_dir {
-            if path.starts_with("~") {
-                bail!(
-                    "--data-dir {}: only a shell replaces ~; write the path in full",
-                    path.display()
-                );
-            }
-            return Ok(Some(std::path::absolute(path)?));
-        }
-        if self.component.is_some() || self.dirs.iter().any(|grant| grant.name == STORE_GRANT) {
-            return Ok(None);
-        }
-        if let Some(path) = std::env::var_os(DATA_DIR_VARIABLE).filter(|path| !path.is_empty()) {
-            let path = PathBuf::from(path);
-            if path.is_relative() {
-                bail!(
-                    "{DATA_DIR_VARIABLE} must be an absolute path, not {}",
-                    path.display()
-                );
-            }
-            return Ok(Some(path));
-        }
-        let directories = directories::ProjectDirs::from("", "", "personal-memory").context(
-            "there is no home directory to keep the memory in; name a place with --data-dir",
-        )?;
-        Ok(Some(directories.data_local_dir().to_owned()))
-    }
-
     /// The embedding provider, if one is named.
     pub(super) fn embedder(&self) -> Result<Option<Embedder>> {
         let (Some(url), Some(model)) = (&self.embedder, &self.embedder_model) else {
@@ -203,26 +246,73 @@ impl Options {
         Ok(Some(Embedder::new(url, model.clone(), key)?))
     }
 
-    /// Makes the sandbox to serve from.
-    pub(super) fn sandbox(&self, embedder: Option<&Embedder>) -> Result<Sandbox> {
-        let config = SandboxConfig {
-            embedder: embedder.map(Embedder::id),
-            ..self.config()?
-        };
-        for grant in &config.grants {
-            tracing::info!("`/{}` is {}", grant.name, grant.path.display());
-        }
-        Sandbox::new(&self.code(), config)
+    /// Makes the sandbox of the memory, over its data directory, as a server would. The directory is made if it is not
+    /// there yet.
+    pub(super) fn memory(&self, embedder: Option<&Embedder>) -> Result<Sandbox> {
+        let grant = store_grant(self.data_dir()?.0)?;
+        start(&MEMORY, self.config(vec![grant])?, embedder)
     }
+}
 
-    /// Makes a sandbox that is only asked what it offers: nothing is granted to it, nothing on disk is touched.
-    pub(super) fn sandbox_without_grants(&self, embedder: Option<&Embedder>) -> Result<Sandbox> {
-        let config = SandboxConfig {
-            embedder: embedder.map(Embedder::id),
-            ..self.bare_config(Vec::new())?
-        };
-        Sandbox::new(&self.code(), config)
+/// How the data directory was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Chosen {
+    /// `--data-dir`
+    Flag,
+    /// `PERSONAL_MEMORY_DIR`
+    Variable,
+    /// It is the platform's directory for application data.
+    Platform,
+}
+
+impl fmt::Display for Chosen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Chosen::Flag => f.write_str("named by --data-dir"),
+            Chosen::Variable => write!(f, "named by {DATA_DIR_VARIABLE}"),
+            Chosen::Platform => f.write_str("the platform's directory for application data"),
+        }
     }
+}
+
+/// Where the memory is if nobody says anything.
+pub(super) fn platform_dir() -> Result<PathBuf> {
+    let directories = directories::ProjectDirs::from("", "", "personal-memory").context(
+        "there is no home directory to keep the memory in; name a place with --data-dir",
+    )?;
+    Ok(directories.data_local_dir().to_owned())
+}
+
+/// The path that a person means with `--data-dir`.
+pub(super) fn absolute_data_dir(path: &Path) -> Result<PathBuf> {
+    if path.starts_with("~") {
+        bail!(
+            "--data-dir {}: only a shell replaces ~; write the path in full",
+            path.display()
+        );
+    }
+    Ok(std::path::absolute(path)?)
+}
+
+fn store_grant(path: PathBuf) -> Result<Grant> {
+    fs::create_dir_all(&path)
+        .with_context(|| format!("the data directory {} can't be made", path.display()))?;
+    Ok(Grant {
+        name: STORE_GRANT.to_owned(),
+        path,
+        read_only: false,
+    })
+}
+
+fn start(code: &Code, config: SandboxConfig, embedder: Option<&Embedder>) -> Result<Sandbox> {
+    for grant in &config.grants {
+        tracing::info!("`/{}` is {}", grant.name, grant.path.display());
+    }
+    let config = SandboxConfig {
+        embedder: embedder.map(Embedder::id),
+        ..config
+    };
+    Sandbox::new(code, config)
 }
 
 fn parse_setting(text: &str) -> Result<(String, String), String> {
@@ -258,6 +348,9 @@ fn parse_mebibytes(text: &str) -> Result<usize, String> {
         )),
     }
 }
+
+/// More than any machine makes: as good as no limit.
+const MAX_CALLS_PER_SECOND: i64 = 1_000_000;
 
 /// The shortest useful limit for a line; `initialize` alone takes a few hundred bytes.
 const MIN_LINE_BYTES: usize = 1024;

@@ -1,9 +1,12 @@
 //! What a component offers, as JSON: the lists, completions and who it is.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use super::content::{annotations, resource_info};
 use super::{Object, Unusable, json_object, meta};
+use crate::jsonrpc::shorten;
 use crate::sandbox::bindings::exports::personal_memory::mcp::{
     completion, prompts, resources, server, tools,
 };
@@ -12,6 +15,10 @@ use crate::version::Version;
 
 /// Suggestions that a response may carry (specification, "Completion Results").
 const MAX_SUGGESTIONS: usize = 100;
+
+/// The longest name of a tool (`tool.name` in `wit/mcp`). Clients refuse a whole server for one tool whose name they
+/// don't like.
+const MAX_NAME_CHARS: usize = 64;
 
 /// `serverInfo`.
 pub fn implementation(description: &server::Description, version: Version) -> Value {
@@ -42,6 +49,11 @@ pub(super) fn tools(
     page: &tools::ToolPage,
     version: Version,
 ) -> Result<Map<String, Value>, Unusable> {
+    let mut names = HashSet::new();
+    if let Some(tool) = page.tools.iter().find(|tool| !names.insert(&tool.name)) {
+        let name = shorten(&tool.name);
+        return Err(Unusable(format!("there are two tools `{name}`")));
+    }
     let tools = page
         .tools
         .iter()
@@ -55,15 +67,19 @@ pub(super) fn tools(
 
 fn tool(tool: &tools::Tool, version: Version) -> Result<Value, Unusable> {
     let structured = version.has_structure();
+    check_name(&tool.name)?;
     let what = |part: &str| format!("the {part} of tool `{}`", tool.name);
+    let input_schema = json_object(&tool.input_schema, &what("input schema"))?;
+    if !is_of_objects(&input_schema) {
+        let schema = what("input schema");
+        return Err(Unusable(format!("{schema} is not of type `object`")));
+    }
     let output_schema = match &tool.output_schema {
         Some(schema) if structured => Some(json_object(schema, &what("output schema"))?),
         _ => None,
     };
     // Structured content was an object, and nothing else, before 2026-07-28.
-    let output_schema = output_schema.filter(|schema| {
-        version.is_modern() || schema.get("type").is_some_and(|kind| kind == "object")
-    });
+    let output_schema = output_schema.filter(|schema| version.is_modern() || is_of_objects(schema));
     let hints = tool
         .annotations
         .as_ref()
@@ -81,10 +97,7 @@ fn tool(tool: &tools::Tool, version: Version) -> Result<Value, Unusable> {
         .with("name", tool.name.clone())
         .with_some("title", tool.title.clone().filter(|_| structured))
         .with_some("description", tool.description.clone())
-        .with(
-            "inputSchema",
-            json_object(&tool.input_schema, &what("input schema"))?,
-        )
+        .with("inputSchema", input_schema)
         .with_some("outputSchema", output_schema)
         .with_some("annotations", hints)
         .with_any("icons", icons(&tool.icons, version))
@@ -93,6 +106,22 @@ fn tool(tool: &tools::Tool, version: Version) -> Result<Value, Unusable> {
             meta(tool.meta.as_ref(), &what("list entry"))?.filter(|_| structured),
         )
         .into())
+}
+
+fn check_name(name: &str) -> Result<(), Unusable> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    if (1..=MAX_NAME_CHARS).contains(&name.len()) && name.bytes().all(plain) {
+        return Ok(());
+    }
+    let name = shorten(name);
+    Err(Unusable(format!(
+        "the tool name `{name}` does not consist of 1 to {MAX_NAME_CHARS} letters, digits, `_` and `-`"
+    )))
+}
+
+/// Whether a JSON Schema says of itself that it describes objects.
+fn is_of_objects(schema: &Map<String, Value>) -> bool {
+    schema.get("type").is_some_and(|kind| kind == "object")
 }
 
 pub(super) fn resources(

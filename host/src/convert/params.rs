@@ -8,6 +8,7 @@ use crate::sandbox::bindings::exports::personal_memory::mcp::completion::{Argume
 use crate::sandbox::bindings::personal_memory::mcp::types::{
     ClientCapabilities, Implementation, LogLevel,
 };
+use crate::version::Version;
 
 /// Parameters of a request.
 pub type Params = Map<String, Value>;
@@ -145,8 +146,9 @@ const CAPABILITIES: [(ClientCapabilities, &[&str]); 5] = [
     (ClientCapabilities::ROOTS, &["roots"]),
 ];
 
-/// Reads the capabilities that a client declares, as far as the contract has a word for them.
-pub fn client_capabilities(declared: &Value) -> ClientCapabilities {
+/// Reads the capabilities that a client declares, as far as the contract has a word for them and the revision that it
+/// speaks knows of them.
+pub fn client_capabilities(declared: &Value, version: Version) -> ClientCapabilities {
     let mut capabilities = ClientCapabilities::empty();
     for (capability, path) in CAPABILITIES {
         if path
@@ -163,6 +165,12 @@ pub fn client_capabilities(declared: &Value) -> ClientCapabilities {
         .is_some_and(|modes| modes.as_object().is_some_and(Map::is_empty))
     {
         capabilities |= ClientCapabilities::ELICITATION_FORM;
+    }
+    if !version.has_forms() {
+        capabilities &= !ClientCapabilities::ELICITATION_FORM;
+    }
+    if !version.has_visits_and_sampling_tools() {
+        capabilities &= !(ClientCapabilities::ELICITATION_URL | ClientCapabilities::SAMPLING_TOOLS);
     }
     capabilities
 }
@@ -241,7 +249,29 @@ mod tests {
             (json!("nonsense"), ClientCapabilities::empty()),
         ];
         for (declared, capabilities) in cases {
-            assert_eq!(client_capabilities(&declared), capabilities, "{declared}");
+            let read = client_capabilities(&declared, Version::LATEST_LEGACY);
+            assert_eq!(read, capabilities, "{declared}");
+        }
+    }
+
+    #[test]
+    fn capabilities_that_a_revision_does_not_know_are_not_there() {
+        let all =
+            json!({"elicitation": {"form": {}, "url": {}}, "sampling": {"tools": {}}, "roots": {}});
+        let first = ClientCapabilities::SAMPLING | ClientCapabilities::ROOTS;
+        let with_forms = first | ClientCapabilities::ELICITATION_FORM;
+        for (version, capabilities) in [
+            (Version::V2024_11_05, first),
+            (Version::V2025_03_26, first),
+            (Version::V2025_06_18, with_forms),
+            (Version::V2025_11_25, ClientCapabilities::all()),
+            (Version::V2026_07_28, ClientCapabilities::all()),
+        ] {
+            assert_eq!(
+                client_capabilities(&all, version),
+                capabilities,
+                "{version:?}"
+            );
         }
     }
 
@@ -254,7 +284,7 @@ mod tests {
                     wanted |= capability;
                 }
             }
-            let told = client_capabilities(&declaration(wanted));
+            let told = client_capabilities(&declaration(wanted), Version::LATEST_LEGACY);
             assert!(
                 told.contains(wanted),
                 "{wanted:?} is told as {}",

@@ -36,6 +36,16 @@ impl Id {
     }
 }
 
+impl From<String> for Id {
+    /// The id of a request of ours.
+    fn from(text: String) -> Id {
+        Id {
+            written: serde_json::Value::from(text.as_str()).to_string(),
+            meaning: Meaning::Text(text),
+        }
+    }
+}
+
 impl PartialEq for Id {
     fn eq(&self, other: &Id) -> bool {
         self.meaning == other.meaning

@@ -5,7 +5,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::{
-    INVALID_REQUEST, Id, Incoming, Message, Notification, PARSE_ERROR, Request, RpcError, shorten,
+    INVALID_REQUEST, Id, Incoming, Message, Notification, PARSE_ERROR, Reply, Request, RpcError,
+    shorten,
 };
 
 /// Messages in a batch. They are answered together and wait as one, so a batch must not be a way around other bounds.
@@ -86,7 +87,7 @@ fn parse_message(text: &str) -> Message {
     if envelope.method.is_none() && (envelope.result.is_some() || envelope.error.is_some()) {
         // Also one without an id, or with `null` for it: that is how errors to unreadable requests look, and answering
         // an error with an error would go on for ever.
-        return Message::Response;
+        return Message::Response(read_reply(&envelope));
     }
     let Some(raw_id) = envelope.id else {
         return parse_without_id(&envelope);
@@ -104,6 +105,20 @@ fn parse_message(text: &str) -> Message {
             id: Some(id),
             error,
         },
+    }
+}
+
+/// An answer to a request of ours. One that has both a result and an error is an error: whoever sent it is confused.
+fn read_reply(envelope: &Envelope<'_>) -> Reply {
+    let outcome = match (envelope.error, envelope.result) {
+        (None, Some(result)) => Ok(result.to_owned()),
+        (error, _) => Err(error
+            .and_then(|error| serde_json::from_str(error.get()).ok())
+            .unwrap_or_else(|| RpcError::new(INVALID_REQUEST, "the error can't be read"))),
+    };
+    Reply {
+        id: envelope.id.and_then(Id::from_raw),
+        outcome,
     }
 }
 
@@ -243,8 +258,26 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}"#,
             r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
         ] {
-            assert!(matches!(single(line), Message::Response), "{line}");
+            assert!(matches!(single(line), Message::Response(_)), "{line}");
         }
+    }
+
+    #[test]
+    fn a_response_carries_its_id_and_what_was_answered() {
+        let reply = |line: &str| match single(line) {
+            Message::Response(reply) => reply,
+            other => panic!("{line} is {other:?}"),
+        };
+        let ours = Id::from("ask-\u{e9}".to_owned());
+        let answered = reply(r#"{"jsonrpc":"2.0","id":"ask-\u00e9","result":{"b":1, "a":2}}"#);
+        assert_eq!(answered.id, Some(ours));
+        assert_eq!(answered.outcome.unwrap().get(), r#"{"b":1, "a":2}"#);
+
+        let refused = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"no"},"result":{}}"#;
+        assert_eq!(reply(refused).outcome.unwrap_err(), RpcError::new(-1, "no"));
+        let odd = reply(r#"{"jsonrpc":"2.0","id":null,"error":"no"}"#);
+        assert_eq!(odd.id, None);
+        assert_eq!(odd.outcome.unwrap_err().code, INVALID_REQUEST);
     }
 
     #[test]

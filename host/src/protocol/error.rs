@@ -1,6 +1,6 @@
 //! MCP's own error codes, and how a failed call becomes an error response.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::convert::{self, Unusable};
 use crate::jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, shorten};
@@ -13,9 +13,9 @@ use crate::version::Version;
 /// Nothing is served under this URI; before 2026-07-28, which uses [`INVALID_PARAMS`] for it and forbids this code.
 const RESOURCE_NOT_FOUND: i64 = -32002;
 /// The request needs a capability that the client does not declare (2026-07-28).
-const MISSING_CLIENT_CAPABILITY: i64 = -32021;
+pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;
 /// The request names a revision that is not served per request (2026-07-28).
-const UNSUPPORTED_VERSION: i64 = -32022;
+pub const UNSUPPORTED_VERSION: i64 = -32022;
 
 /// The response to a call that gave no outcome. The one place where that is decided.
 pub(super) fn from_call(error: CallError, call: &Call, version: Version) -> RpcError {
@@ -78,8 +78,13 @@ pub(super) fn method_not_found(method: &str) -> RpcError {
     )
 }
 
-fn missing_capability(missing: ClientCapabilities, version: Version) -> RpcError {
-    let required = convert::declaration(missing);
+/// The response to a request for which the client would have to be able to do more.
+pub(super) fn missing_capability(missing: ClientCapabilities, version: Version) -> RpcError {
+    undeclared(convert::declaration(missing), version)
+}
+
+/// The same, with what the client would have to declare.
+pub(super) fn undeclared(required: Value, version: Version) -> RpcError {
     let message = format!("the client does not declare what this needs: {required}");
     if version.is_modern() {
         RpcError::new(MISSING_CLIENT_CAPABILITY, message)

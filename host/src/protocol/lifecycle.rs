@@ -37,6 +37,7 @@ pub(super) fn initialize(
         version,
         client,
         log_level: None,
+        is_ready: false,
     };
     let mut result = json!({
         "protocolVersion": version.as_str(),

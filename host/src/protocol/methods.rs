@@ -168,7 +168,7 @@ pub(super) fn is_modern_only(name: &str) -> bool {
 }
 
 /// Whether a method is the legacy handshake.
-pub(super) fn is_handshake(name: &str) -> bool {
+pub fn is_handshake(name: &str) -> bool {
     METHODS
         .iter()
         .any(|method| method.name == name && matches!(method.action, Action::Initialize))

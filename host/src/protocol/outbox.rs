@@ -1,5 +1,7 @@
 //! The way back to a client.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use crate::jsonrpc::{Outgoing, OutgoingNotification};
@@ -11,6 +13,11 @@ pub trait Outbox: Send + Sync {
 
     /// Sends a message that nothing depends on. Never waits: it is dropped if the client does not keep up.
     fn offer(&self, notification: OutgoingNotification);
+
+    /// Where messages go that belong to no request of the client's, if that is elsewhere.
+    fn unsolicited(&self) -> Option<Arc<dyn Outbox>> {
+        None
+    }
 }
 
 /// A notification, unless it can't be written, which is for the log: nobody waits for it.

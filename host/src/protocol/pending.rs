@@ -4,19 +4,23 @@ use std::sync::{Arc, PoisonError};
 
 use serde_json::{Value, json};
 
+use super::asking::Question;
 use super::error;
 use super::notify::CallNotifier;
 use super::outbox::Outbox;
+use super::parameters::Parameters;
+use super::questions::Inquiry;
 use super::scope::Scope;
-use super::session::{InFlight, decorate};
-use super::subscriptions::{Connection, Subscriptions};
+use super::service::Service;
+use super::session::{COMPLETE, InFlight, decorate};
+use super::subscriptions::Connection;
 use super::wants::Wants;
 use crate::convert::{self, Converted};
 use crate::jsonrpc::{INTERNAL_ERROR, Id, Response, RpcError};
 use crate::sandbox::bindings::personal_memory::mcp::types::{
-    Error as ComponentError, Pending, RequestContext, Resumption, UnknownResource, Want,
+    Error as ComponentError, Pending, RequestContext, UnknownResource,
 };
-use crate::sandbox::{Call, CallError, Cancel, Notifier, Outcome, Profile};
+use crate::sandbox::{Call, CallError, Cancel, Notifier, Outcome};
 
 /// A call that is to be made, and what is needed to answer it. Dropping it unanswered frees its id.
 pub struct PendingCall {
@@ -31,10 +35,12 @@ pub struct PendingCall {
     pub(super) purpose: Purpose,
     pub(super) id: Id,
     pub(super) scope: Scope,
-    pub(super) profile: Arc<Profile>,
-    pub(super) subscriptions: Arc<Subscriptions>,
+    pub(super) service: Arc<Service>,
     pub(super) connection: Connection,
     pub(super) in_flight: InFlight,
+    pub(super) parameters: Option<Arc<Parameters>>,
+    /// What the client is to be asked when the host has got the rest.
+    pub(super) questions: Vec<Question>,
     /// How often the component wanted something, and how often it only made room for others.
     pub(super) rounds: usize,
     pub(super) slices: usize,
@@ -52,8 +58,18 @@ pub enum Finished {
     Silently,
     /// This is to be sent.
     With(Response),
-    /// The component wants to have something first. The call is to be made again with it: [`PendingCall::resume`].
+    /// The component wants to have something first. The call goes on with it: [`PendingCall::resume`].
     Wanting(Box<PendingCall>, Pending),
+    /// The client is to be asked: [`Inquiry::begin`]. The call goes on with the answers.
+    Asking(Inquiry),
+}
+
+/// What a call goes on with.
+pub enum Resumed {
+    /// It is to be made again.
+    Again(Box<PendingCall>),
+    /// It wants more, or came to its end.
+    Finished(Finished),
 }
 
 /// What a call's outcome is for.
@@ -81,7 +97,7 @@ impl PendingCall {
 
     /// Whether somebody listens from now on if this call succeeds.
     pub fn opens_subscription(&self) -> bool {
-        self.profile.interfaces.changes && !matches!(self.purpose, Purpose::Answer)
+        self.service.profile.interfaces.changes && !matches!(self.purpose, Purpose::Answer)
     }
 
     /// Decides what a call's outcome means. The id is free again when this returns, unless it names a stream now or the
@@ -93,7 +109,7 @@ impl PendingCall {
         let result = match std::mem::replace(&mut self.purpose, Purpose::Answer) {
             Purpose::Answer => match self.result(outcome) {
                 Ok(Answered::Result(result)) => Ok(result),
-                Ok(Answered::Wanting(pending)) => return Finished::Wanting(self, pending),
+                Ok(Answered::Wanting(pending)) => return self.want(pending),
                 Err(error) => Err(error),
             },
             Purpose::Subscribe(uri) => self.subscribe(uri, outcome),
@@ -102,16 +118,12 @@ impl PendingCall {
                 Err(error) => Err(error),
             },
         };
-        Finished::With(Response::new(self.id.clone(), result))
+        self.answer(result)
     }
 
-    /// Gives the call what the component wanted.
-    pub fn resume(&mut self, resumption: Resumption) {
-        match resumption.answers.is_empty() {
-            true => self.slices += 1,
-            false => self.rounds += 1,
-        }
-        self.call.resume(resumption);
+    /// The call's end.
+    pub(super) fn answer(self: Box<Self>, result: Result<Value, RpcError>) -> Finished {
+        Finished::With(Response::new(self.id.clone(), result))
     }
 
     /// The response to a call that can't be made.
@@ -122,10 +134,13 @@ impl PendingCall {
 
     fn result(&self, outcome: Result<Outcome, CallError>) -> Result<Answered, RpcError> {
         let outcome = outcome.map_err(|error| self.error(error))?;
+        if let (Outcome::Tools(page), Some(parameters)) = (&outcome, &self.parameters) {
+            parameters.learn(page);
+        }
         match convert::outcome(outcome, self.scope.version).map_err(error::from_unusable)? {
             Converted::Complete { result, cache } => {
                 let result = Value::Object(result);
-                let result = decorate(result, cache, &self.scope, &self.profile);
+                let result = decorate(result, COMPLETE, cache, &self.scope, &self.service);
                 Ok(Answered::Result(result))
             }
             Converted::Needs(_) if self.rounds >= MAX_ROUNDS || self.slices >= MAX_SLICES => {
@@ -133,11 +148,6 @@ impl PendingCall {
                     "the component still has no answer after it wanted something {} times and more time {} times",
                     self.rounds, self.slices
                 );
-                Err(RpcError::new(INTERNAL_ERROR, message))
-            }
-            Converted::Needs(pending) if asks_somebody(&pending) => {
-                let message =
-                    "the component wants to ask the client something, which is not supported yet";
                 Err(RpcError::new(INTERNAL_ERROR, message))
             }
             Converted::Needs(pending) => Ok(Answered::Wanting(pending)),
@@ -158,31 +168,33 @@ impl PendingCall {
             let unknown = ComponentError::UnknownResource(UnknownResource { uri, reason });
             return Err(self.error(CallError::Refused(unknown)));
         }
-        self.subscriptions
+        self.service
+            .subscriptions
             .subscribe(self.connection, uri, &self.outbox)?;
         Ok(json!({}))
     }
 
     /// Opens a stream that tells of as much of what is wanted as there is to tell.
     fn listen(&self, wants: Wants, outcome: Result<Outcome, CallError>) -> Result<(), RpcError> {
-        let possible = match self.profile.interfaces.changes {
+        let possible = match self.service.profile.interfaces.changes {
             true => self.can_subscribe(outcome)?,
             false => Vec::new(),
         };
         // In the order in which they were asked about.
         let resources = wants.resources.into_iter().zip(possible);
         let honoured = Wants {
-            lists: wants.lists & self.profile.changing_lists,
+            lists: wants.lists & self.service.profile.changing_lists,
             resources: resources
                 .filter_map(|(uri, possible)| possible.then_some(uri))
                 .collect(),
         };
         let id = self.id.clone();
-        self.subscriptions
+        self.service
+            .subscriptions
             .listen(self.connection, id, honoured, &self.outbox)?;
         // The client may have changed its mind meanwhile, when there was no stream yet.
         if self.cancel.is_cancelled() {
-            self.subscriptions.cancel(self.connection, &self.id);
+            self.service.subscriptions.cancel(self.connection, &self.id);
         }
         Ok(())
     }
@@ -199,13 +211,6 @@ impl PendingCall {
 enum Answered {
     Result(Value),
     Wanting(Pending),
-}
-
-fn asks_somebody(pending: &Pending) -> bool {
-    pending
-        .needs
-        .iter()
-        .any(|need| matches!(need.want, Want::Ask(_)))
 }
 
 impl Drop for PendingCall {

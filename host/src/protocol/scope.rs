@@ -22,6 +22,8 @@ pub(super) struct Scope {
     pub(super) version: Version,
     pub(super) client: Client,
     pub(super) log_level: Option<LogLevel>,
+    /// A legacy client said that it may be sent requests.
+    pub(super) is_ready: bool,
     /// A string or an integer, to be sent back as it came.
     pub(super) progress_token: Option<Value>,
     /// What else is in `_meta`.
@@ -43,6 +45,8 @@ pub(super) struct Handshake {
     pub(super) client: Client,
     /// From `logging/setLevel`.
     pub(super) log_level: Option<LogLevel>,
+    /// From `notifications/initialized`.
+    pub(super) is_ready: bool,
 }
 
 impl Default for Handshake {
@@ -52,6 +56,7 @@ impl Default for Handshake {
             version: Version::LATEST_LEGACY,
             client: Client::default(),
             log_level: None,
+            is_ready: false,
         }
     }
 }
@@ -63,14 +68,8 @@ impl Scope {
         params: &Params,
         handshake: &Handshake,
     ) -> Result<Scope, RpcError> {
-        let nothing = Map::new();
-        let meta = params
-            .get("_meta")
-            .and_then(Value::as_object)
-            .unwrap_or(&nothing);
-        let claim =
-            methods::is_modern_only(method) || meta.keys().any(|key| key.starts_with(RESERVED));
-        let (version, client, log_level) = if claim {
+        let meta = params.get("_meta").and_then(Value::as_object);
+        let (version, client, log_level) = if claims_modern(method, meta) {
             read_claim(meta)?
         } else {
             (
@@ -80,7 +79,8 @@ impl Scope {
             )
         };
         let rest = meta
-            .iter()
+            .into_iter()
+            .flatten()
             .filter(|(key, _)| !key.starts_with(RESERVED) && *key != PROGRESS_TOKEN);
         let rest: Map<String, Value> = rest
             .map(|(key, value)| (key.clone(), value.clone()))
@@ -89,8 +89,9 @@ impl Scope {
             version,
             client,
             log_level,
+            is_ready: handshake.is_ready,
             progress_token: meta
-                .get(PROGRESS_TOKEN)
+                .and_then(|meta| meta.get(PROGRESS_TOKEN))
                 .filter(|token| is_token(token))
                 .cloned(),
             meta: (!rest.is_empty()).then_some(rest),
@@ -99,13 +100,25 @@ impl Scope {
 }
 
 impl Scope {
+    /// The scope of what the host wants to know for itself.
+    pub(super) fn of_host() -> Scope {
+        Scope {
+            version: Version::MODERN[0],
+            client: Client::default(),
+            log_level: None,
+            is_ready: false,
+            progress_token: None,
+            meta: None,
+        }
+    }
+
     /// What a component is told about the request. `session` is the connection's id.
     pub(super) fn context(&self, session: &str) -> RequestContext {
         let declared = Value::Object(self.client.declared.clone());
         RequestContext {
             protocol_version: self.version.as_str().to_owned(),
             client: self.client.info.clone(),
-            client_capabilities: convert::client_capabilities(&declared),
+            client_capabilities: convert::client_capabilities(&declared, self.version),
             declared_capabilities: declared.to_string(),
             session: session.to_owned(),
             progress: self.progress_token.is_some(),
@@ -120,15 +133,28 @@ impl Scope {
     }
 }
 
+/// Whether a request claims to be modern.
+pub(super) fn claims_modern(method: &str, meta: Option<&Map<String, Value>>) -> bool {
+    let is_reserved = |meta: &Map<String, Value>| meta.keys().any(|key| key.starts_with(RESERVED));
+    methods::is_modern_only(method) || meta.is_some_and(is_reserved)
+}
+
+/// The version that a modern request names, if it names any.
+pub(super) fn claimed_version(meta: Option<&Map<String, Value>>) -> Option<&str> {
+    meta?.get(&format!("{RESERVED}protocolVersion"))?.as_str()
+}
+
 /// Reads what a modern request claims for itself.
-fn read_claim(meta: &Map<String, Value>) -> Result<(Version, Client, Option<LogLevel>), RpcError> {
-    let key = |name: &str| meta.get(&format!("{RESERVED}{name}"));
+pub(super) fn read_claim(
+    meta: Option<&Map<String, Value>>,
+) -> Result<(Version, Client, Option<LogLevel>), RpcError> {
+    let key = |name: &str| meta?.get(&format!("{RESERVED}{name}"));
     let malformed = |name: &str, wanted: &str| {
         Err(RpcError::invalid_params(format!(
             "`_meta` must have `{RESERVED}{name}`, {wanted}"
         )))
     };
-    let Some(requested) = key("protocolVersion").and_then(Value::as_str) else {
+    let Some(requested) = claimed_version(meta) else {
         return malformed("protocolVersion", "a string");
     };
     let version = match Version::parse(requested) {

@@ -7,30 +7,33 @@ use serde_json::{Value, json};
 
 use super::methods::{self, Action};
 use super::outbox::Outbox;
+use super::parameters::Parameters;
 use super::pending::{PendingCall, Purpose};
 use super::scope::{Handshake, Scope};
-use super::subscriptions::{Connection, Subscriptions};
+use super::service::Service;
+use super::subscriptions::Connection;
 use super::wants::Wants;
-use super::{error, lifecycle};
+use super::{error, input_required, lifecycle};
 use crate::convert;
 use crate::jsonrpc::{
     INVALID_REQUEST, Id, Incoming, Message, Notification, Request, Response, RpcError,
 };
 use crate::sandbox::bindings::personal_memory::mcp::types::{CacheHint, CacheScope};
-use crate::sandbox::{Call, Cancel, Profile};
+use crate::sandbox::{Call, Cancel};
 use crate::version::Version;
 
 /// A connection.
 pub struct Session {
-    profile: Arc<Profile>,
-    subscriptions: Arc<Subscriptions>,
-    /// This one among them.
+    service: Arc<Service>,
+    /// This one among all of the service.
     connection: Connection,
     /// Opaque; tells a component which calls belong together.
     id: String,
     /// `None` until `initialize`, or `logging/setLevel` before it.
     handshake: Option<Handshake>,
     in_flight: InFlight,
+    /// Learns from the lists of tools that are sent, where envelopes are checked.
+    parameters: Option<Arc<Parameters>>,
 }
 
 /// Requests that are not answered yet. Ids are unique among them, and a cancellation finds its call here.
@@ -48,16 +51,35 @@ pub enum Step {
     Batch(Vec<Step>),
 }
 
+impl Step {
+    /// How many calls of the component it takes.
+    pub fn calls(&self) -> usize {
+        match self {
+            Step::Nothing | Step::Reply(_) => 0,
+            Step::Call(_) => 1,
+            Step::Batch(steps) => steps.iter().map(Step::calls).sum(),
+        }
+    }
+}
+
 impl Session {
     /// A connection to a component. `id` must differ from every other session's, of other processes too.
-    pub fn new(profile: Arc<Profile>, subscriptions: Arc<Subscriptions>, id: String) -> Session {
+    pub fn new(service: Arc<Service>, id: String) -> Session {
         Session {
-            profile,
-            connection: subscriptions.connect(),
-            subscriptions,
+            connection: service.subscriptions.connect(),
+            service,
             id,
             handshake: None,
             in_flight: InFlight::default(),
+            parameters: None,
+        }
+    }
+
+    /// The same, on a transport whose envelopes are checked against the tools' schemas.
+    pub fn with_parameters(self, parameters: Arc<Parameters>) -> Session {
+        Session {
+            parameters: Some(parameters),
+            ..self
         }
     }
 
@@ -110,7 +132,10 @@ impl Session {
                 self.notification(&notification, outbox);
                 Step::Nothing
             }
-            Message::Response => Step::Nothing,
+            Message::Response(reply) => {
+                self.service.questions.answer(self.connection, reply);
+                Step::Nothing
+            }
             Message::Malformed {
                 id: Some(id),
                 error,
@@ -138,20 +163,23 @@ impl Session {
     }
 
     fn dispatch(&mut self, request: &Request, scope: Scope) -> Result<Dispatched, RpcError> {
-        let Some(method) = methods::find(&request.method, scope.version, &self.profile.interfaces)
-        else {
+        let Some(method) = methods::find(
+            &request.method,
+            scope.version,
+            &self.service.profile.interfaces,
+        ) else {
             return Err(error::method_not_found(&request.method));
         };
         let params = &request.params;
         let (call, purpose) = match method.action {
             Action::Initialize => {
-                let (handshake, result) = lifecycle::initialize(params, &self.profile)?;
+                let (handshake, result) = lifecycle::initialize(params, &self.service.profile)?;
                 self.handshake = Some(handshake);
                 return Ok(Dispatched::Answer(result));
             }
             Action::Discover => {
-                let result = lifecycle::discover(&self.profile, &scope);
-                let result = decorate(result, None, &scope, &self.profile);
+                let result = lifecycle::discover(&self.service.profile, &scope);
+                let result = decorate(result, COMPLETE, None, &scope, &self.service);
                 return Ok(Dispatched::Answer(result));
             }
             Action::Ping => return Ok(Dispatched::Answer(json!({}))),
@@ -161,7 +189,8 @@ impl Session {
                 return Ok(Dispatched::Answer(json!({})));
             }
             Action::Unsubscribe => {
-                self.subscriptions
+                self.service
+                    .subscriptions
                     .unsubscribe(self.connection, &convert::uri(params)?);
                 return Ok(Dispatched::Answer(json!({})));
             }
@@ -175,7 +204,17 @@ impl Session {
                 let uris = wants.resources.iter().cloned().collect();
                 (Call::CanSubscribe { uris }, Purpose::Listen(wants))
             }
-            Action::Call(prepare) => (prepare(params)?, Purpose::Answer),
+            Action::Call(prepare) => {
+                let mut call = prepare(params)?;
+                // Legacy requests know no such members, so these mean nothing there.
+                if scope.version.is_modern() && call.can_ask() {
+                    let resumption = input_required::resumption(params, &call, &self.service)?;
+                    resumption
+                        .into_iter()
+                        .for_each(|resumption| call.resume(resumption));
+                }
+                (call, Purpose::Answer)
+            }
         };
         Ok(Dispatched::Call(call, purpose, Box::new(scope)))
     }
@@ -198,30 +237,39 @@ impl Session {
             purpose,
             id,
             scope,
-            profile: Arc::clone(&self.profile),
-            subscriptions: Arc::clone(&self.subscriptions),
+            service: Arc::clone(&self.service),
             connection: self.connection,
             in_flight: Arc::clone(&self.in_flight),
+            parameters: self.parameters.clone(),
+            questions: Vec::new(),
             rounds: 0,
             slices: 0,
         }
     }
 
     /// Notifications are never answered; those that mean nothing here are ignored, and so are malformed ones.
-    fn notification(&self, notification: &Notification, outbox: &Arc<dyn Outbox>) {
+    fn notification(&mut self, notification: &Notification, outbox: &Arc<dyn Outbox>) {
         match notification.method.as_str() {
             "notifications/cancelled" => {
                 if let Some(id) = notification.id_at("requestId") {
                     if let Some(cancel) = self.lock_in_flight().get(&id) {
                         cancel.cancel();
                     }
-                    self.subscriptions.cancel(self.connection, &id);
+                    self.service.questions.withdraw(self.connection, &id);
+                    self.service.subscriptions.cancel(self.connection, &id);
                 }
             }
-            "notifications/initialized" if self.handshake.is_some() => {
-                let lists = self.profile.changing_lists;
-                if self.profile.interfaces.changes {
-                    self.subscriptions.attend(self.connection, lists, outbox);
+            "notifications/initialized" => {
+                let Some(handshake) = &mut self.handshake else {
+                    return;
+                };
+                handshake.is_ready = true;
+                let profile = &self.service.profile;
+                if profile.interfaces.changes {
+                    let lists = profile.changing_lists;
+                    self.service
+                        .subscriptions
+                        .attend(self.connection, lists, outbox);
                 }
             }
             _ => {}
@@ -230,12 +278,28 @@ impl Session {
 
     /// Ends the connection in good order, as far as it is not the client that ends it.
     pub fn end(&self) {
-        let us = convert::implementation(&self.profile.description, Version::MODERN[0]);
-        self.subscriptions.end(self.connection, &us);
+        let us = convert::implementation(&self.service.profile.description, Version::MODERN[0]);
+        self.service.questions.end(self.connection);
+        self.service.subscriptions.end(self.connection, &us);
+    }
+
+    /// The client is gone: what it waits for is cancelled, and it is told nothing more.
+    pub fn abandon(&self) {
+        for cancel in self.lock_in_flight().values() {
+            cancel.cancel();
+        }
+        self.service.questions.forget(self.connection);
+        self.service.subscriptions.forget(self.connection);
+    }
+
+    /// The revision that was agreed upon with a legacy client, if there was a handshake.
+    pub fn negotiated(&self) -> Option<Version> {
+        self.handshake.as_ref().map(|handshake| handshake.version)
     }
 
     fn is_in_flight(&self, id: &Id) -> bool {
-        self.lock_in_flight().contains_key(id) || self.subscriptions.is_open(self.connection, id)
+        self.lock_in_flight().contains_key(id)
+            || self.service.subscriptions.is_open(self.connection, id)
     }
 
     fn known_handshake(&self) -> Handshake {
@@ -255,18 +319,22 @@ enum Dispatched {
     Call(Call, Purpose, Box<Scope>),
 }
 
+/// The type of a result that is all that there is to say.
+pub(super) const COMPLETE: &str = "complete";
+
 /// Adds what a modern result says about itself: its type, who made it, how long it may be cached. Legacy results stay
 /// as they are; a client is known that chokes on the additions.
 pub(super) fn decorate(
     mut result: Value,
+    result_type: &str,
     cache: Option<CacheHint>,
     scope: &Scope,
-    profile: &Profile,
+    service: &Service,
 ) -> Value {
     if !scope.version.is_modern() {
         return result;
     }
-    result["resultType"] = "complete".into();
+    result["resultType"] = result_type.into();
     if let Some(cache) = cache {
         result["ttlMs"] = cache.ttl_ms.into();
         result["cacheScope"] = match cache.scope {
@@ -275,7 +343,7 @@ pub(super) fn decorate(
         }
         .into();
     }
-    let server = convert::implementation(&profile.description, scope.version);
+    let server = convert::implementation(&service.profile.description, scope.version);
     result["_meta"]["io.modelcontextprotocol/serverInfo"] = server;
     result
 }

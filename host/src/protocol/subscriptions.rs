@@ -169,6 +169,12 @@ impl Subscriptions {
             .retain(|subscriber| !subscriber.is(connection, Some(id)));
     }
 
+    /// A connection is gone: nobody on it is told anything any more.
+    pub(super) fn forget(&self, connection: Connection) {
+        self.lock()
+            .retain(|subscriber| subscriber.connection != connection);
+    }
+
     /// We end a connection. Each of its streams is told twice, as two pages of the specification want it: by a
     /// cancellation and by the final response, which says `about_us` as every result does.
     pub(super) fn end(&self, connection: Connection, about_us: &Value) {
@@ -225,7 +231,7 @@ fn legacy<'a>(
             connection,
             stream: None,
             wants: Wants::default(),
-            outbox: Arc::clone(outbox),
+            outbox: outbox.unsolicited().unwrap_or_else(|| Arc::clone(outbox)),
         });
         subscribers.len() - 1
     });

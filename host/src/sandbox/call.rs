@@ -67,6 +67,14 @@ impl Call {
         }
     }
 
+    /// Whether the component can want anything before it answers.
+    pub fn can_ask(&self) -> bool {
+        matches!(
+            self,
+            Call::CallTool { .. } | Call::ReadResource { .. } | Call::GetPrompt { .. }
+        )
+    }
+
     /// Gives the call what the component wanted to have, where it can want anything.
     pub fn resume(&mut self, resumption: Resumption) {
         match self {

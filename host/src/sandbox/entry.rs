@@ -81,24 +81,11 @@ impl Sandbox {
             deadline_ms: milliseconds(deadline),
             ..context.clone()
         };
-        let (began, patience) = (Instant::now(), call.uses_store().then_some(PATIENCE));
-        loop {
-            let make_call = async |exports: &Exports, store: &mut Store<Guest>| {
-                exports.call(store, &context, call).await
-            };
-            match self.enter(patience, cancel, notifier.clone(), make_call)? {
-                Entered::Returned(answer) => return answer,
-                Entered::Opening if began.elapsed() < MAX_OPENING => {
-                    std::thread::sleep(BETWEEN_SLICES);
-                }
-                Entered::Opening => {
-                    return Err(CallError::Unavailable(format!(
-                        "the store could not be opened within {} s; the next call goes on with it",
-                        MAX_OPENING.as_secs()
-                    )));
-                }
-            }
-        }
+        let patience = call.uses_store().then_some(PATIENCE);
+        let make_call = async |exports: &Exports, store: &mut Store<Guest>| {
+            exports.call(store, &context, call).await
+        };
+        self.enter_once_open(patience, cancel, notifier, make_call)?
     }
 
     /// Looks at what changed since a token, among the resources that clients watch. With `patience` for a process that
@@ -193,6 +180,31 @@ impl Sandbox {
                 }
             },
             Entered::Returned(None) | Entered::Opening => Err(CallError::NotExported("admin")),
+        }
+    }
+
+    /// Enters the component as soon as its store is open.
+    pub(super) fn enter_once_open<T>(
+        &mut self,
+        patience: Option<Duration>,
+        cancel: &Cancel,
+        notifier: Option<Arc<dyn Notifier>>,
+        calls: impl AsyncFn(&Exports, &mut Store<Guest>) -> wasmtime::Result<T>,
+    ) -> Result<T, CallError> {
+        let began = Instant::now();
+        loop {
+            match self.enter(patience, cancel, notifier.clone(), &calls)? {
+                Entered::Returned(answer) => return Ok(answer),
+                Entered::Opening if began.elapsed() < MAX_OPENING => {
+                    std::thread::sleep(BETWEEN_SLICES);
+                }
+                Entered::Opening => {
+                    return Err(CallError::Unavailable(format!(
+                        "the store could not be opened within {} s; the next call goes on with it",
+                        MAX_OPENING.as_secs()
+                    )));
+                }
+            }
         }
     }
 

@@ -21,6 +21,15 @@ const MAX_TABLE_ELEMENTS: usize = 1_000_000;
 /// Core modules, memories and tables of an instance, each. A component that is made of several languages has a dozen.
 const MAX_PARTS: usize = 100;
 
+/// Files, directories, streams and timers that an instance may hold at a time. A process may have 256 files open on some
+/// systems, and a component that takes them all leaves none for the lock. Components open a few at a time.
+const MAX_HANDLES: usize = 128;
+
+/// Bytes that a component may hand over in one go: the result of a call, or the arguments of a function of the host. An
+/// image that fits into a client's message fits as well; the host holds such a thing several times over while it writes
+/// it as JSON.
+pub(super) const MAX_HANDED_OVER: usize = 8 << 20;
+
 /// The data of a wasmtime `Store`.
 pub(super) struct Guest {
     wasi: WasiCtx,
@@ -52,9 +61,11 @@ impl Guest {
                     ))
                 })?;
         }
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(MAX_HANDLES);
         Ok(Guest {
             wasi: wasi.build(),
-            table: ResourceTable::new(),
+            table,
             output,
             limiter: Limiter::new(config.limits.clone()),
             notifier: None,

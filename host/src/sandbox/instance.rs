@@ -12,7 +12,7 @@ use wasmtime::{Engine, Store};
 use super::bindings::exports::personal_memory::mcp::changes::Lists;
 use super::bindings::exports::personal_memory::mcp::server::Description;
 use super::call::{Abnormal, Cancel};
-use super::guest::{self, Guest, MemoryCap};
+use super::guest::{self, Guest, MAX_HANDED_OVER, MemoryCap};
 use super::interfaces::{Exports, Indices, Interfaces};
 use super::ticker::Ticker;
 use super::{Notifier, SandboxConfig};
@@ -103,6 +103,7 @@ impl Maker {
         let driver = Driver::new()?;
         let mut store = Store::new(&self.engine, Guest::new(&self.config)?);
         store.limiter(|guest| &mut guest.limiter);
+        store.set_hostcall_fuel(MAX_HANDED_OVER);
         store.set_epoch_deadline(1);
         store.epoch_deadline_async_yield_and_update(1);
         let environment = self.config.environment().to_string();

@@ -28,6 +28,9 @@ macro_rules! optional_interfaces {
             pub notifications: bool,
         }
 
+        /// The names of the optional interfaces.
+        const OPTIONAL: &[&str] = &[$(stringify!($name)),*];
+
         /// Where a component's exports are, found once.
         pub(super) struct Indices {
             server: server::GuestIndices,
@@ -101,6 +104,12 @@ const ADMIN: &str = "personal-memory:memory/admin@0.1.0";
 /// Our package's interfaces, as components name them.
 fn interface(name: &str) -> String {
     format!("personal-memory:mcp/{name}@0.1.0")
+}
+
+/// Whether an export is an interface of the contract, in its version.
+pub(super) fn is_known(export: &str) -> bool {
+    let mut names = OPTIONAL.iter().chain(&["server", "types"]);
+    export == ADMIN || names.any(|name| export == interface(name))
 }
 
 fn optional<T>(

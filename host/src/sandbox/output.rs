@@ -1,5 +1,7 @@
 //! Where a guest's standard output and error go: to the process's standard *error*, a bounded amount per call. The
 //! process's standard output is the transport, and nothing in a guest can reach it.
+//!
+//! Standard error may be a person's terminal, which obeys control characters: none gets through.
 
 use std::io;
 use std::pin::Pin;
@@ -41,7 +43,7 @@ impl GuestOutput {
         if left == SILENCED {
             return;
         }
-        Stderr::say(&bytes[..bytes.len().min(left)]);
+        Stderr::say(harmless(&bytes[..bytes.len().min(left)]));
         if bytes.len() <= left {
             self.left.store(left - bytes.len(), Ordering::Relaxed);
         } else {
@@ -51,6 +53,19 @@ impl GuestOutput {
             self.left.store(SILENCED, Ordering::Relaxed);
         }
     }
+}
+
+/// Text that moves no cursor, sets no title and fills no clipboard, of what a guest prints. What is no text is replaced.
+fn harmless(bytes: &[u8]) -> String {
+    let visible = |character: char| match character {
+        '\n' | '\t' => character,
+        _ if character.is_control() => char::REPLACEMENT_CHARACTER,
+        _ => character,
+    };
+    String::from_utf8_lossy(bytes)
+        .chars()
+        .map(visible)
+        .collect()
 }
 
 impl IsTerminal for GuestOutput {
@@ -81,5 +96,25 @@ impl AsyncWrite for GuestOutput {
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_obeys_does_not_reach_it() {
+        assert_eq!(harmless(b"plain \xc3\xa9\n\ttext"), "plain é\n\ttext");
+        for sequence in [
+            &b"\x1b]0;title\x07"[..],
+            b"\x1b[31m",
+            b"\r\x08\x7f\0",
+            "\u{9b}2J".as_bytes(),
+            b"\x9b2J",
+        ] {
+            let left = harmless(sequence);
+            assert!(!left.chars().any(char::is_control), "{left:?}");
+        }
     }
 }

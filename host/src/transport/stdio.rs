@@ -14,7 +14,7 @@ use super::lines::{Line, read_line};
 use super::output::Output;
 use crate::embedder::Embedder;
 use crate::jsonrpc::{self, INVALID_REQUEST, Outgoing, RpcError};
-use crate::protocol::{Outbox, Session, Step, Subscriptions};
+use crate::protocol::{Outbox, Service, Session, Step};
 use crate::sandbox::Sandbox;
 use crate::signals;
 use crate::worker::Worker;
@@ -28,6 +28,15 @@ const END_GRACE: Duration = Duration::from_secs(1);
 
 /// How long the client may take to read what was sent before the end.
 const FLUSH_GRACE: Duration = Duration::from_secs(1);
+
+/// What a client may do at most.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Bytes of a message.
+    pub max_line_bytes: usize,
+    /// Calls of the component a second, in the long run.
+    pub max_calls_per_second: u32,
+}
 
 /// Why a connection ends.
 enum End {
@@ -49,25 +58,25 @@ pub fn serve(
     input: impl BufRead + Send + 'static,
     output: impl Write + Send + 'static,
     sandbox: Sandbox,
+    service: Arc<Service>,
     embedder: Option<Embedder>,
     session_id: String,
-    max_line_bytes: usize,
+    bounds: Bounds,
 ) -> io::Result<()> {
     let (ending, end) = channel();
     signals::on_termination(announcing(&ending, End::Signal))?;
     let gone = announcing(&ending, |()| End::Output);
     let output = Arc::new(Output::start(output, move || gone(())));
-    let subscriptions = Arc::new(Subscriptions::default());
-    let profile = Arc::new(sandbox.profile().clone());
-    let session = Session::new(profile, Arc::clone(&subscriptions), session_id);
+    let session = Session::new(Arc::clone(&service), session_id);
     let session = Arc::new(Mutex::new(session));
-    let worker = Arc::new(Worker::start(sandbox, subscriptions, embedder));
+    let worker = Worker::start(sandbox, service, embedder, bounds.max_calls_per_second);
+    let worker = Arc::new(worker);
 
     let reader = Reader {
         session: Arc::clone(&session),
         worker: Arc::clone(&worker),
         outbox: Arc::<Output>::clone(&output),
-        max_line_bytes,
+        max_line_bytes: bounds.max_line_bytes,
     };
     let ended = announcing(&ending, End::Input);
     thread::spawn(move || ended(reader.read_all(input)));

@@ -19,11 +19,17 @@ const QUIET: Duration = Duration::from_secs(2);
 /// How long is waited after maintenance failed, or another process was in the way.
 const AFTER_FAILURE: Duration = Duration::from_secs(60);
 
+/// How many slices in a row are given to maintenance that always wants one more: ten minutes of work, when a million
+/// memories are rewritten in one. What is not done then goes on after the next call.
+const MAX_SLICES: u32 = 12_000;
+
 /// What is due, and when.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
     changes: Option<Instant>,
     maintenance: Option<Instant>,
+    /// Slices of maintenance since the last call.
+    slices: u32,
 }
 
 /// Something that is due.
@@ -53,6 +59,7 @@ impl Agenda {
     /// A call has used the store.
     pub(super) fn called(&mut self, now: Instant, interest: &Interest) {
         self.maintenance = Some(now + QUIET);
+        self.slices = 0;
         if *interest != Interest::None {
             let soon = now + AFTER_CALL;
             self.changes = Some(self.changes.map_or(soon, |at| at.min(soon)));
@@ -70,9 +77,14 @@ impl Agenda {
 
     /// A slice of maintenance was done.
     pub(super) fn maintained(&mut self, now: Instant, outcome: &Maintained) {
+        self.slices = self.slices.saturating_add(1);
         self.maintenance = match outcome {
             // Whoever gets what is wanted says so.
             Maintained::Done | Maintained::Wanting(_) => None,
+            Maintained::More if self.slices >= MAX_SLICES => {
+                tracing::warn!("maintenance has no end; it is given up until the next call");
+                None
+            }
             // The store is the other processes' in between.
             Maintained::More => Some(now + BETWEEN_SLICES),
             Maintained::Failed => Some(now + AFTER_FAILURE),
@@ -134,6 +146,22 @@ mod tests {
         assert_eq!(agenda.take(at), Some(Due::Changes));
         agenda.looked(at, &Looked::Enough);
         assert_ne!(agenda.take(at + BETWEEN_LOOKS), Some(Due::Changes));
+    }
+
+    #[test]
+    fn maintenance_without_an_end_ends() {
+        let now = Instant::now();
+        let mut agenda = Agenda::default();
+        let mut slices = 0;
+        agenda.called(now, &Interest::None);
+        while let Some(at) = agenda.next() {
+            assert_eq!(agenda.take(at), Some(Due::Maintenance));
+            agenda.maintained(at, &Maintained::More);
+            slices += 1;
+        }
+        assert_eq!(slices, MAX_SLICES);
+        agenda.called(now, &Interest::None);
+        assert!(agenda.next().is_some(), "it goes on after the next call");
     }
 
     #[test]

@@ -82,6 +82,16 @@ impl MemoryBackend {
         }
     }
 
+    /// A memory, living or forgotten.
+    pub fn any(&mut self, id: u64) -> Result<Memory, ChangeError> {
+        let mut opened = self.follow()?;
+        let Some(entry) = self.store.entries().any(id) else {
+            return Err(ChangeError::NotFound { id });
+        };
+        let text = opened.text(entry)?;
+        Ok(Memory::new(entry, text))
+    }
+
     /// Erases memories, living or forgotten, so that their texts are in none of the store's files: all of them or none.
     /// Their ids are not given out again. Returns how many they were.
     pub fn purge(&mut self, ids: &[u64], moment: &Moment) -> Result<u32, ChangeError> {

@@ -47,6 +47,26 @@ fn an_export_is_complete_and_comes_in_pages() {
 }
 
 #[test]
+fn any_memory_is_shown_forgotten_or_not() {
+    let disk = FakeDisk::default();
+    let mut backend = backend_on(&disk);
+    save(&mut backend, "hidden");
+    save(&mut backend, "broken");
+    backend.forget(0, &at(1)).unwrap();
+    let memory = backend.any(0).unwrap();
+    assert_eq!(
+        (memory.text.as_str(), memory.forgotten_at),
+        ("hidden", Some(at(1).now()))
+    );
+    assert!(matches!(
+        backend.any(7),
+        Err(ChangeError::NotFound { id: 7 })
+    ));
+    damage(&disk, "broken");
+    assert!(backend.any(1).is_err(), "its text is not made up");
+}
+
+#[test]
 fn figures_and_a_scan_say_what_is_there() {
     let disk = FakeDisk::default();
     let mut backend = backend_on(&disk);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Memory, MemoryBackend};
+use super::{Entry, Memory, MemoryBackend};
 use crate::request::Moment;
 use crate::security::UpdateArgs;
 use crate::store::{Change, StoreError};
@@ -12,8 +12,13 @@ use crate::store::{Change, StoreError};
 pub enum ChangeError {
     /// The store failed.
     Store(StoreError),
-    /// There is no such memory; or it is forgotten, where a living one is needed.
+    /// There is no such memory.
     NotFound {
+        /// Its number.
+        id: u64,
+    },
+    /// It is forgotten, where a living one is needed.
+    Forgotten {
         /// Its number.
         id: u64,
     },
@@ -31,6 +36,7 @@ impl fmt::Display for ChangeError {
         match self {
             Self::Store(error) => error.fmt(f),
             Self::NotFound { id } => write!(f, "there is no memory m{id}"),
+            Self::Forgotten { id } => write!(f, "m{id} is forgotten"),
             Self::NotForgotten { id } => write!(f, "m{id} is not forgotten"),
             Self::Invalid(reason) => f.write_str(reason),
         }
@@ -53,14 +59,43 @@ pub struct Updated {
 }
 
 impl MemoryBackend {
+    /// What is known of a living memory, and its text; `None` if that can't be read any more.
+    pub fn living(&mut self, id: u64) -> Result<(Entry, Option<String>), ChangeError> {
+        let mut opened = self.follow()?;
+        let entry = self.entry(id)?;
+        match opened.text(entry) {
+            Ok(text) => Ok((entry.clone(), Some(text))),
+            Err(StoreError::Unreadable { .. }) => Ok((entry.clone(), None)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A living memory.
+    ///
+    /// # Errors
+    ///
+    /// Which of the two it is if it is not there or forgotten; as [`MemoryBackend::get`].
+    pub fn memory(&mut self, id: u64) -> Result<Memory, ChangeError> {
+        let mut opened = self.follow()?;
+        let entry = self.entry(id)?;
+        Ok(Memory::new(entry, opened.text(entry)?))
+    }
+
+    /// A living memory in a store that was followed.
+    fn entry(&self, id: u64) -> Result<&Entry, ChangeError> {
+        match self.store.entries().any(id) {
+            None => Err(ChangeError::NotFound { id }),
+            Some(entry) if !entry.is_living() => Err(ChangeError::Forgotten { id }),
+            Some(entry) => Ok(entry),
+        }
+    }
+
     /// Changes a living memory, durably. It may come to say what another one says: both stay.
     pub fn update(&mut self, args: &UpdateArgs, moment: &Moment) -> Result<Updated, ChangeError> {
         let mut opened = self.follow()?;
         self.store.writable()?;
         let id = args.id;
-        let Some(entry) = self.store.entries().get(id) else {
-            return Err(ChangeError::NotFound { id });
-        };
+        let entry = self.entry(id)?;
         let says_so = match &args.text {
             // A text that can't be read any more is mended by saying it anew.
             Some(text) => opened.text(entry).is_ok_and(|own| own == *text),
@@ -85,9 +120,7 @@ impl MemoryBackend {
     pub fn forget(&mut self, id: u64, moment: &Moment) -> Result<(), ChangeError> {
         self.follow()?;
         self.store.writable()?;
-        if self.store.entries().get(id).is_none() {
-            return Err(ChangeError::NotFound { id });
-        }
+        self.entry(id)?;
         Ok(self.store.forget(&[id], moment.now())?)
     }
 

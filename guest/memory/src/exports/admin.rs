@@ -46,6 +46,17 @@ impl admin::Guest for Component {
         })
     }
 
+    fn get(id: String) -> Result<admin::Entry, admin::Failure> {
+        let id = number(&id)?;
+        Ok(entry(with_backend(|backend| backend.any(id))?))
+    }
+
+    fn forget(id: String) -> Result<admin::Entry, admin::Failure> {
+        let id = number(&id)?;
+        with_backend(|backend| backend.forget(id, &moment_in("")))?;
+        Ok(entry(with_backend(|backend| backend.any(id))?))
+    }
+
     fn restore(id: String) -> Result<admin::Entry, admin::Failure> {
         let id = number(&id)?;
         let memory = with_backend(|backend| backend.restore(id, &moment_in("")))?;
@@ -183,7 +194,9 @@ impl From<ChangeError> for admin::Failure {
         match error {
             ChangeError::Store(_) => Self::Failed(text),
             ChangeError::NotFound { .. } => Self::NotFound(text),
-            ChangeError::NotForgotten { .. } | ChangeError::Invalid(_) => Self::Invalid(text),
+            ChangeError::Forgotten { .. }
+            | ChangeError::NotForgotten { .. }
+            | ChangeError::Invalid(_) => Self::Invalid(text),
         }
     }
 }

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{
-    Component, QUERY_KEY, Stands, given, moment, only_page, stands, static_list, text_content,
-    with_backend,
+    Component, QUERY_KEY, Stands, asking, given, moment, only_page, stands, static_list,
+    text_content, with_backend,
 };
 use crate::bindings::exports::personal_memory::mcp::tools;
 use crate::bindings::exports::personal_memory::mcp::types::{Error, RequestContext, Resumption};
@@ -29,7 +29,9 @@ impl tools::Guest for Component {
     ) -> Result<tools::ToolOutcome, Error> {
         let arguments: Value = serde_json::from_str(&arguments)
             .map_err(|error| Error::InvalidParams(format!("arguments are not JSON: {error}")))?;
-        let moment = moment(&context).with_answer(given(resume, QUERY_KEY));
+        let moment = moment(&context)
+            .with_asking(asking(&context, resume.as_ref()))
+            .with_answer(given(resume, QUERY_KEY));
         let outcome = with_backend(|backend| dispatch(&name, &arguments, backend, &moment));
         let reply = match stands(outcome)? {
             Stands::Answered(reply) => reply,
@@ -53,7 +55,7 @@ fn tool(tool: &crate::tools::Tool) -> tools::Tool {
         output_schema: Some((tool.output_schema)().to_string()),
         annotations: Some(tools::ToolAnnotations {
             read_only: tool.annotations.read_only,
-            destructive: false,
+            destructive: tool.annotations.destructive,
             idempotent: tool.annotations.idempotent,
             open_world: false,
         }),

@@ -7,11 +7,13 @@ use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
-use super::{SecurityError, echo};
+use super::{SecurityError, echo, parse_id};
 use crate::config::{
-    DEFAULT_K, Kind, MAX_IMPORTANCE, MAX_K, MAX_TAG_CHARS, MAX_TAGS, MAX_TEXT_CHARS, MIN_IMPORTANCE,
+    DEFAULT_K, ENTRIES, Kind, MAX_IMPORTANCE, MAX_K, MAX_TAG_CHARS, MAX_TAGS, MAX_TEXT_CHARS,
+    MIN_IMPORTANCE, RESOURCE_SCHEME,
 };
 use crate::filter::Filter;
+use crate::visible::is_plain;
 
 /// What `memory_search` was asked, checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +50,15 @@ pub struct SaveArgs {
     pub tags: Vec<String>,
 }
 
+/// What `memory_recent` was asked, checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecentArgs {
+    /// From 1 to `MAX_K`.
+    pub k: usize,
+    /// Which memories are meant at all.
+    pub filter: Filter,
+}
+
 /// The arguments that `memory_search` knows.
 const SEARCH_ARGUMENTS: &[&str] = &[
     "query",
@@ -58,8 +69,12 @@ const SEARCH_ARGUMENTS: &[&str] = &[
     "until",
     "min_importance",
 ];
+/// The arguments that `memory_recent` knows.
+const RECENT_ARGUMENTS: &[&str] = &["k", "kind", "tags", "since", "until"];
 /// The arguments that `memory_save` knows.
 const SAVE_ARGUMENTS: &[&str] = &["text", "kind", "importance", "tags"];
+/// The arguments of tools that want an id and nothing else.
+const ID_ARGUMENTS: &[&str] = &["id"];
 
 /// Checks the arguments of `memory_search`. A `k` above `MAX_K` is cut to it.
 ///
@@ -70,27 +85,36 @@ pub fn validate_search_args(arguments: &Value) -> Result<SearchArgs, SecurityErr
     let arguments = Arguments::of(arguments, SEARCH_ARGUMENTS)?;
     let query = check_query("query", arguments.required_text("query")?)?;
     let filter = Filter {
-        kind: arguments.kind()?,
-        tags: arguments.tags()?,
-        since: arguments.time("since", Edge::Start)?,
-        until: arguments.time("until", Edge::End)?,
         min_importance: arguments.importance("min_importance")?,
+        ..arguments.filter()?
     };
-    if let (Some(since), Some(until)) = (filter.since, filter.until)
-        && since > until
-    {
-        let expected = format!("no later than until ({until})");
-        return Err(SecurityError::Invalid {
-            argument: "since",
-            expected,
-            got: since.to_string(),
-        });
-    }
     Ok(SearchArgs {
         query,
         k: arguments.k()?,
         filter,
     })
+}
+
+/// Checks the arguments of `memory_recent`. A `k` above `MAX_K` is cut to it.
+///
+/// # Errors
+///
+/// Anything else that is out of bounds, of another type or unknown.
+pub fn validate_recent_args(arguments: &Value) -> Result<RecentArgs, SecurityError> {
+    let arguments = Arguments::of(arguments, RECENT_ARGUMENTS)?;
+    Ok(RecentArgs {
+        filter: arguments.filter()?,
+        k: arguments.k()?,
+    })
+}
+
+/// Checks the arguments of a tool that wants an id and nothing else; returns the memory's number.
+///
+/// # Errors
+///
+/// An id that is none, whatever it may have meant; anything that is unknown.
+pub fn validate_id_args(arguments: &Value) -> Result<u64, SecurityError> {
+    Arguments::of(arguments, ID_ARGUMENTS)?.id()
 }
 
 /// Checks the arguments of `memory_save`.
@@ -189,6 +213,45 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    /// A required id. What is nearly one is refused with its right spelling: a guess would be good enough to read a memory,
+    /// and not to change one.
+    pub(super) fn id(&self) -> Result<u64, SecurityError> {
+        let value = match self.0.get("id") {
+            None => return Err(SecurityError::Missing { argument: "id" }),
+            Some(value) => value,
+        };
+        if let Some(id) = value.as_str().and_then(parse_id) {
+            return Ok(id);
+        }
+        let meant = match value {
+            Value::String(text) => meant_id(text),
+            other => other.as_u64(),
+        };
+        match meant {
+            Some(id) => invalid("id", &format!("written \"m{id}\""), value),
+            None => invalid("id", "m and a number, such as \"m3\"", value),
+        }
+    }
+
+    /// The conditions that every list of memories knows.
+    fn filter(&self) -> Result<Filter, SecurityError> {
+        let filter = Filter {
+            kind: self.kind()?,
+            tags: self.tags()?,
+            since: self.time("since", Edge::Start)?,
+            until: self.time("until", Edge::End)?,
+            min_importance: None,
+        };
+        match (filter.since, filter.until) {
+            (Some(since), Some(until)) if since > until => Err(SecurityError::Invalid {
+                argument: "since",
+                expected: format!("no later than until ({until})"),
+                got: since.to_string(),
+            }),
+            _ => Ok(filter),
+        }
+    }
+
     /// An integer as JSON Schema defines it: `3.0` is one, `2.5`, `true` and `"3"` are none.
     fn k(&self) -> Result<usize, SecurityError> {
         let Some(value) = self.optional("k") else {
@@ -243,12 +306,9 @@ impl<'a> Arguments<'a> {
             let Some(tag) = item.as_str().map(str::trim) else {
                 return invalid("tags", "an array of strings", item);
             };
-            if tag.is_empty()
-                || tag.chars().count() > MAX_TAG_CHARS
-                || tag.contains(char::is_control)
-            {
+            if tag.is_empty() || tag.chars().count() > MAX_TAG_CHARS || !is_plain(tag) {
                 let expected = format!(
-                    "tags of 1 to {MAX_TAG_CHARS} characters without line breaks or other controls"
+                    "tags of 1 to {MAX_TAG_CHARS} characters without line breaks or invisible characters"
                 );
                 return Err(SecurityError::Invalid {
                     argument: "tags",
@@ -287,6 +347,16 @@ impl<'a> Arguments<'a> {
             ),
         }
     }
+}
+
+/// The number that a text names which is almost an id: a URI, a bare number, another case, brackets around it.
+fn meant_id(text: &str) -> Option<u64> {
+    let text = text.trim().to_ascii_lowercase();
+    let uri = format!("{RESOURCE_SCHEME}://{ENTRIES}/");
+    let id = text.strip_prefix(&uri).unwrap_or(&text);
+    let id = id.trim_matches(|around: char| !around.is_ascii_alphanumeric());
+    let number = id.strip_prefix('m').unwrap_or(id);
+    parse_id(&format!("m{number}"))
 }
 
 /// A timestamp, or the first or last instant of a day in UTC, since memories are kept in UTC.

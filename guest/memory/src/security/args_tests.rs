@@ -332,6 +332,125 @@ fn since_after_until_is_refused() {
 }
 
 #[test]
+fn what_is_recent_has_the_conditions_of_a_search() {
+    let recent = |arguments: Value| validate_recent_args(&arguments);
+    let args = recent(json!({})).unwrap();
+    assert_eq!((args.k, args.filter), (DEFAULT_K, Filter::default()));
+    let conditions = json!({"k": 99, "kind": "semantic", "tags": ["a"], "since": "2026-11-30", "until": "2026-12-01"});
+    let args = recent(conditions.clone()).unwrap();
+    let mut same = conditions;
+    same["query"] = json!("x");
+    assert_eq!((args.k, args.filter), (MAX_K, search(same).unwrap().filter));
+    for (arguments, parts) in [
+        (json!({"k": 0}), ["k must be an integer", "got 0"]),
+        (json!({"k": "5"}), ["k must be an integer", "\"5\""]),
+        (json!({"kind": "recent"}), ["kind must be one of", "recent"]),
+        (json!({"tags": "a"}), ["tags must be an array", "\"a\""]),
+        (json!({"tags": ["a\u{200b}"]}), ["invisible", "\\u{200b}"]),
+        (json!({"since": "today"}), ["since must be a date", "today"]),
+        (
+            json!({"since": "2026-12-01", "until": "2026-11-30"}),
+            ["no later than until", "2026-12-01"],
+        ),
+        (
+            json!({"query": "x"}),
+            ["unknown argument \"query\"", "k, kind, tags"],
+        ),
+        (
+            json!({"min_importance": 5}),
+            ["unknown argument", "min_importance"],
+        ),
+        (json!([]), ["arguments must be an object", "array of 0"]),
+    ] {
+        refused(recent(arguments), &parts);
+    }
+}
+
+#[test]
+fn an_id_is_written_in_one_way_and_what_is_nearly_one_is_told_how() {
+    let id = |id: Value| validate_id_args(&json!({ "id": id }));
+    for (text, number) in [("m0", 0), ("m3", 3), ("m18446744073709551615", u64::MAX)] {
+        assert_eq!(id(json!(text)), Ok(number));
+    }
+    for nearly in [
+        json!("M3"),
+        json!("3"),
+        json!(3),
+        json!(" m3 "),
+        json!("m3\n"),
+        json!("[m3]"),
+        json!("#3"),
+        json!("м3"),
+        json!("memory://entries/m3"),
+        json!("MEMORY://entries/M3"),
+        json!("memory://entries/3"),
+    ] {
+        refused(id(nearly.clone()), &["id must be written \"m3\", got "]);
+    }
+    for none in [
+        json!(null),
+        json!(true),
+        json!(-3),
+        json!(3.5),
+        json!(["m3"]),
+        json!({"id": "m3"}),
+        json!(""),
+        json!("m"),
+        json!("m03"),
+        json!("m-3"),
+        json!("m3.0"),
+        json!("m3, m4"),
+        json!("m3/../m4"),
+        json!("m３"),
+        json!("m3\u{200b}4"),
+        json!("m18446744073709551616"),
+        json!("memory://search/m3"),
+        json!("file:///m3"),
+        json!("m".repeat(5000)),
+    ] {
+        refused(id(none.clone()), &["id must be m and a number", "got "]);
+    }
+    refused(validate_id_args(&json!({})), &["id is required"]);
+    refused(
+        validate_id_args(&json!({"id": "m3", "ids": ["m4"]})),
+        &["unknown argument \"ids\"", "known are id"],
+    );
+    refused(
+        validate_id_args(&json!("m3")),
+        &["arguments must be an object"],
+    );
+}
+
+#[test]
+fn tags_have_nothing_in_them_that_is_not_seen() {
+    for tag in [
+        "a\u{200b}",
+        "\u{202e}a",
+        "a\u{e0041}",
+        "a\u{1b}[1m",
+        "a\tb",
+        "a\u{2028}b",
+        "a\u{200d}b",
+    ] {
+        refused(
+            save(json!({"text": "x", "tags": [tag]})),
+            &["tags", "invisible characters"],
+        );
+    }
+    for tag in [
+        "می\u{200c}خواهم",
+        "👨\u{200d}👩",
+        "1\u{fe0f}\u{20e3}",
+        "日本",
+    ] {
+        assert_eq!(
+            save(json!({"text": "x", "tags": [tag]})).unwrap().tags,
+            [tag]
+        );
+    }
+}
+
+#[test]
 fn unknown_arguments_are_named_with_those_that_are_known() {
     refused(
         search(json!({"query": "x", "limit": 3})),
@@ -356,6 +475,13 @@ fn arguments_are_an_object() {
 }
 
 proptest! {
+    #[test]
+    fn only_the_exact_spelling_of_an_id_passes(id in "[mM]?[0-9.+-]{0,4}") {
+        if let Ok(number) = validate_id_args(&json!({ "id": id })) {
+            prop_assert_eq!(id, format!("m{number}"));
+        }
+    }
+
     #[test]
     fn whatever_passes_is_within_its_bounds(query in any::<String>(), k in any::<f64>(), importance in any::<f64>()) {
         if let Ok(args) = search(json!({"query": query, "k": k})) {

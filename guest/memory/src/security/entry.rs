@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::args::{Arguments, SaveArgs, check_text, validate_save_args};
-use super::{SecurityError, echo, parse_id};
+use super::{SecurityError, echo};
 use crate::config::{Kind, MAX_SESSION_CHARS};
 
 /// A memory to import, unchecked.
@@ -104,24 +104,17 @@ pub struct UpdateArgs {
     pub importance: Option<f64>,
 }
 
-/// The arguments of an update.
+/// The arguments that `memory_update` knows.
 const UPDATE_ARGUMENTS: &[&str] = &["id", "text", "kind", "tags", "importance"];
 
-/// Checks the arguments of an update.
+/// Checks the arguments of `memory_update`.
 ///
 /// # Errors
 ///
 /// Anything that is out of bounds, of another type or unknown; an update of nothing.
 pub fn validate_update_args(arguments: &Value) -> Result<UpdateArgs, SecurityError> {
     let arguments = Arguments::of(arguments, UPDATE_ARGUMENTS)?;
-    let id = arguments.required_text("id")?;
-    let Some(id) = parse_id(id) else {
-        return Err(SecurityError::Invalid {
-            argument: "id",
-            expected: "m and a number, such as m3".to_owned(),
-            got: echo(id),
-        });
-    };
+    let id = arguments.id()?;
     let text = match arguments.optional("text") {
         None => None,
         Some(_) => {

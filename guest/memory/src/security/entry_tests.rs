@@ -125,7 +125,11 @@ fn an_update_names_what_changes() {
     );
     for (arguments, words) in [
         (json!({"text": "x"}), "id is required"),
-        (json!({"id": "3", "text": "x"}), "id must be m and a number"),
+        (json!({"id": "3", "text": "x"}), "id must be written \"m3\""),
+        (
+            json!({"id": "the last", "text": "x"}),
+            "id must be m and a number",
+        ),
         (json!({"id": "m3"}), "got none of them"),
         (json!({"id": "m3", "text": null}), "got none of them"),
         (json!({"id": "m3", "text": " "}), "text must be"),

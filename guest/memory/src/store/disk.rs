@@ -166,6 +166,12 @@ pub(super) fn explain(error: &io::Error) -> String {
     } else {
         [13, 1, 30]
     };
+    /// Input/output error. Of a write, a runtime of components passes nothing else on: no room is the likeliest.
+    const FAILED: &[i32] = if cfg!(target_family = "wasm") {
+        &[29]
+    } else {
+        &[]
+    };
     let numbered = |codes: &[i32]| {
         error
             .raw_os_error()
@@ -178,6 +184,7 @@ pub(super) fn explain(error: &io::Error) -> String {
         }
         _ if numbered(&FULL) => "the disk is full".to_owned(),
         _ if numbered(&READ_ONLY) => "the directory can only be read".to_owned(),
+        _ if numbered(FAILED) => "the disk is full, or it fails (input/output error)".to_owned(),
         _ => error.to_string(),
     }
 }

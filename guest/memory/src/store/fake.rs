@@ -1,16 +1,16 @@
 //! A disk in memory that fails, and crashes, on request.
 
+mod helpers;
+
+pub(crate) use helpers::{at, random_ids, save, served, store_on, texts};
+
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::Range;
 use std::rc::Rc;
 
-use jiff::Timestamp;
-
 use super::disk::{Access, Disk, DiskFile};
-use super::{Changes, Followed, Store, StoreError};
-use crate::config::Kind;
-use crate::request::Moment;
 
 /// What to let fail, from now on until it is reset.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,13 +42,94 @@ pub(crate) enum Crash {
     Process,
     /// The power failed: what was not synced is gone.
     Power,
+    /// The power failed, and of what was not synced some is there: whatever this seed says.
+    Torn(u64),
 }
+
+/// A sequence of numbers that a seed determines (Steele et al., *SplitMix*, 2014).
+#[derive(Clone, Debug)]
+pub(crate) struct Chance(pub(crate) u64);
+
+impl Chance {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `end`.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        (self.next() % end.max(1) as u64) as usize
+    }
+}
+
+/// What a disk writes in one go: parts of this size are there or not.
+const SECTOR_BYTES: usize = 64;
 
 /// A file: what readers see, and what would be left if the power failed.
 #[derive(Clone, Default)]
 struct Content {
     now: Vec<u8>,
     durable: Vec<u8>,
+    /// What a failed sync has lost, and called clean: no later sync makes it durable.
+    lost: Range<usize>,
+}
+
+impl Content {
+    fn sync(&mut self) {
+        self.durable = self.now.clone();
+        self.durable[self.lost.clone()].fill(0);
+    }
+
+    fn cut(&mut self, size: usize) {
+        self.now.resize(size, 0);
+        self.lost = self.lost.start.min(size)..self.lost.end.min(size);
+    }
+
+    /// What is there after a crash that leaves some of what was not synced: a part of what was appended, in which some
+    /// sectors were never written; or, where the file was cut, its old end.
+    fn torn(&self, chance: &mut Chance) -> Vec<u8> {
+        let same = self
+            .now
+            .iter()
+            .zip(&self.durable)
+            .take_while(|(now, then)| now == then)
+            .count();
+        if same < self.durable.len() && chance.below(2) == 0 {
+            return self.durable.clone();
+        }
+        let end = same + chance.below(self.now.len() - same + 1);
+        let mut bytes = self.now[..end].to_vec();
+        for sector in bytes[same..].chunks_mut(SECTOR_BYTES) {
+            if chance.below(3) == 0 {
+                sector.fill(0);
+            }
+        }
+        bytes
+    }
+}
+
+/// A change of the directory.
+#[derive(Clone)]
+enum Named {
+    Made(String, Rc<RefCell<Content>>),
+    Moved(String, String, Rc<RefCell<Content>>),
+    Gone(String),
+}
+
+impl Named {
+    fn apply(&self, names: &mut Names) {
+        match self {
+            Self::Made(name, content) => drop(names.insert(name.clone(), Rc::clone(content))),
+            Self::Moved(from, to, content) => {
+                names.remove(from);
+                names.insert(to.clone(), Rc::clone(content));
+            }
+            Self::Gone(name) => drop(names.remove(name)),
+        }
+    }
 }
 
 type Names = BTreeMap<String, Rc<RefCell<Content>>>;
@@ -58,9 +139,13 @@ struct Inner {
     names: RefCell<Names>,
     /// The names as of the last `sync_dir`.
     durable_names: RefCell<Names>,
+    /// What has changed in the directory since then.
+    unsynced_names: RefCell<Vec<Named>>,
     faults: Cell<Faults>,
     /// How many more operations that change something succeed before the machine stops.
     left: Cell<Option<usize>>,
+    /// How many more operations, reads included, succeed before one fails, and how: an error number of Linux.
+    fails_after: Cell<Option<(usize, i32)>>,
     syncs: Cell<usize>,
     dir_syncs: Cell<usize>,
     appends: Cell<usize>,
@@ -82,6 +167,7 @@ impl FakeDisk {
         let content = Content {
             now: bytes.to_vec(),
             durable: bytes.to_vec(),
+            lost: 0..0,
         };
         let content = Rc::new(RefCell::new(content));
         for names in [&self.0.names, &self.0.durable_names] {
@@ -93,10 +179,38 @@ impl FakeDisk {
 
     /// Changes a byte within a file, as a failing disk does.
     pub(crate) fn flip(&self, name: &str, at: usize) {
+        self.flip_bit(name, at, 0);
+    }
+
+    /// Changes a bit.
+    pub(crate) fn flip_bit(&self, name: &str, at: usize, bit: u8) {
         let names = self.0.names.borrow();
         let mut content = names[name].borrow_mut();
-        content.now[at] ^= 1;
-        content.durable[at] ^= 1;
+        content.now[at] ^= 1 << bit;
+        content.durable[at] ^= 1 << bit;
+    }
+
+    /// Lets one operation fail, after so many that succeed. An append that fails has written a part; a sync that fails has
+    /// lost what was not durable.
+    pub(crate) fn fail_after(&self, operations: usize, error: i32) {
+        self.0.fails_after.set(Some((operations, error)));
+    }
+
+    /// Whether that is still to come.
+    pub(crate) fn is_to_fail(&self) -> bool {
+        self.0.fails_after.get().is_some()
+    }
+
+    /// How much of a file would be left for sure if the power failed now; nothing of one whose name would not.
+    pub(crate) fn durable_bytes(&self, name: &str) -> usize {
+        let names = self.0.durable_names.borrow();
+        names.get(name).map_or(0, |content| {
+            let content = content.borrow();
+            match content.lost.is_empty() {
+                true => content.durable.len(),
+                false => content.lost.start,
+            }
+        })
     }
 
     pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
@@ -146,19 +260,29 @@ impl FakeDisk {
     /// The disk as it is after the machine has started again.
     pub(crate) fn after(&self, crash: Crash) -> Self {
         let disk = Self::default();
+        let mut chance = Chance(match crash {
+            Crash::Torn(seed) => seed,
+            Crash::Process | Crash::Power => 0,
+        });
         let names = match crash {
-            Crash::Process => self.0.names.borrow(),
-            Crash::Power => self.0.durable_names.borrow(),
+            Crash::Process => self.0.names.borrow().clone(),
+            Crash::Power => self.0.durable_names.borrow().clone(),
+            Crash::Torn(_) => {
+                let mut names = self.0.durable_names.borrow().clone();
+                let unsynced = self.0.unsynced_names.borrow();
+                let some = unsynced.iter().filter(|_| chance.below(2) == 0);
+                some.for_each(|named| named.apply(&mut names));
+                names
+            }
         };
-        for (name, content) in names.iter() {
+        for (name, content) in &names {
             let content = content.borrow();
-            disk.put(
-                name,
-                match crash {
-                    Crash::Process => &content.now,
-                    Crash::Power => &content.durable,
-                },
-            );
+            let bytes = match crash {
+                Crash::Process => content.now.clone(),
+                Crash::Power => content.durable.clone(),
+                Crash::Torn(_) => content.torn(&mut chance),
+            };
+            disk.put(name, &bytes);
         }
         disk
     }
@@ -171,6 +295,7 @@ impl FakeDisk {
 
 impl Inner {
     fn may_change(&self) -> io::Result<()> {
+        self.may_fail()?;
         match self.left.get() {
             None => Ok(()),
             Some(0) => Err(io::Error::other("the machine has stopped")),
@@ -185,10 +310,30 @@ impl Inner {
     }
 
     fn is_up(&self) -> io::Result<()> {
+        self.may_fail()?;
         match self.left.get() {
             Some(0) => Err(io::Error::other("the machine has stopped")),
             _ => Ok(()),
         }
+    }
+
+    fn may_fail(&self) -> io::Result<()> {
+        match self.fails_after.get() {
+            None => Ok(()),
+            Some((0, error)) => {
+                self.fails_after.set(None);
+                Err(io::Error::from_raw_os_error(error))
+            }
+            Some((left, error)) => {
+                self.fails_after.set(Some((left - 1, error)));
+                Ok(())
+            }
+        }
+    }
+
+    fn named(&self, change: Named) {
+        change.apply(&mut self.names.borrow_mut());
+        self.unsynced_names.borrow_mut().push(change);
     }
 }
 
@@ -214,8 +359,10 @@ impl Disk for FakeDisk {
         if !exists {
             self.may_change()?;
         }
-        let mut names = self.0.names.borrow_mut();
-        let content = Rc::clone(names.entry(name.to_owned()).or_default());
+        if !exists {
+            self.0.named(Named::Made(name.to_owned(), Rc::default()));
+        }
+        let content = Rc::clone(&self.0.names.borrow()[name]);
         Ok(Box::new(FakeFile {
             name: name.to_owned(),
             content,
@@ -229,9 +376,10 @@ impl Disk for FakeDisk {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
         self.may_change()?;
-        let mut names = self.0.names.borrow_mut();
-        let content = names.remove(from).ok_or(io::ErrorKind::NotFound)?;
-        names.insert(to.to_owned(), content);
+        let content = self.0.names.borrow().get(from).map(Rc::clone);
+        let content = content.ok_or(io::ErrorKind::NotFound)?;
+        self.0
+            .named(Named::Moved(from.to_owned(), to.to_owned(), content));
         Ok(())
     }
 
@@ -243,7 +391,7 @@ impl Disk for FakeDisk {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
         self.may_change()?;
-        self.0.names.borrow_mut().remove(name);
+        self.0.named(Named::Gone(name.to_owned()));
         Ok(())
     }
 
@@ -259,6 +407,7 @@ impl Disk for FakeDisk {
         }
         self.may_change()?;
         *self.0.durable_names.borrow_mut() = self.0.names.borrow().clone();
+        self.0.unsynced_names.borrow_mut().clear();
         Ok(())
     }
 }
@@ -294,8 +443,8 @@ impl DiskFile for FakeFile {
         }
         self.disk.is_up()?;
         self.disk.appends.set(self.disk.appends.get() + 1);
-        let stops = self.disk.may_change().is_err();
-        let half = stops.then_some(bytes.len() / 2);
+        let stops = self.disk.may_change();
+        let half = stops.is_err().then_some(bytes.len() / 2);
         let written = faults
             .tear_after
             .or(half)
@@ -305,10 +454,10 @@ impl DiskFile for FakeFile {
             .borrow_mut()
             .now
             .extend_from_slice(&bytes[..written]);
-        if written < bytes.len() || stops {
-            Err(io::ErrorKind::StorageFull.into())
-        } else {
-            Ok(())
+        match stops {
+            Ok(()) if written == bytes.len() => Ok(()),
+            Err(error) if error.raw_os_error().is_some() => Err(error),
+            _ => Err(io::ErrorKind::StorageFull.into()),
         }
     }
 
@@ -317,10 +466,17 @@ impl DiskFile for FakeFile {
         if self.disk.faults.get().sync {
             return Err(io::Error::from_raw_os_error(5));
         }
-        self.disk.may_change()?;
+        let outcome = self.disk.may_change();
         let mut content = self.content.borrow_mut();
-        content.durable = content.now.clone();
-        Ok(())
+        match &outcome {
+            Ok(()) => content.sync(),
+            // Who only dies loses nothing.
+            Err(error) if error.raw_os_error().is_some() => {
+                content.lost = content.durable.len().min(content.now.len())..content.now.len();
+            }
+            Err(_) => {}
+        }
+        outcome
     }
 
     fn set_len(&mut self, size: u64) -> io::Result<()> {
@@ -328,78 +484,7 @@ impl DiskFile for FakeFile {
             return Err(io::Error::from_raw_os_error(5));
         }
         self.disk.may_change()?;
-        self.content.borrow_mut().now.resize(size as usize, 0);
+        self.content.borrow_mut().cut(size as usize);
         Ok(())
     }
-}
-
-/// A store on a disk, as a fresh instance of the component has it. Ids of stores and generations are never the same for
-/// two instances of a test.
-pub(crate) fn store_on(disk: &FakeDisk) -> Store {
-    Store::new(Box::new(disk.clone()), random_ids())
-}
-
-/// Different for each instance and call, and the same in each run of a test.
-pub(crate) fn random_ids() -> super::RandomId {
-    thread_local! {
-        static INSTANCES: Cell<u64> = const { Cell::new(0) };
-    }
-    let instance = INSTANCES.with(|instances| {
-        instances.set(instances.get() + 1);
-        instances.get()
-    });
-    let mut count: u64 = 0;
-    Box::new(move || {
-        count += 1;
-        (u128::from(instance) << 64 | u128::from(count)).to_be_bytes()
-    })
-}
-
-impl Store {
-    /// Follows the journal to its end, without an index.
-    pub(crate) fn follow_all(&mut self) -> Result<Followed, StoreError> {
-        self.follow(&mut || false, &mut |_, _, _: Changes| {})
-    }
-
-    /// The text of a living memory.
-    pub(crate) fn text(&mut self, id: u64) -> Option<String> {
-        let mut opened = self.follow_all().unwrap().opened;
-        self.entries().get(id)?;
-        self.memory(&mut opened, id)
-            .unwrap()
-            .map(|memory| memory.text)
-    }
-}
-
-/// So many seconds after the tests' beginning of time.
-pub(crate) fn at(seconds: i64) -> Moment {
-    Moment::new(
-        Timestamp::from_second(1_796_000_000 + seconds).unwrap(),
-        "session-1",
-    )
-}
-
-pub(crate) fn save(store: &mut Store, text: &str) -> Result<u64, StoreError> {
-    store.follow_all()?;
-    store.save(text, Kind::Episodic, &[], 5.0, &at(0))
-}
-
-/// Texts of the living, oldest first, as a fresh instance finds them.
-pub(crate) fn served(disk: &FakeDisk) -> Vec<String> {
-    texts(&mut store_on(disk))
-}
-
-/// Texts of the living, oldest first, as a store finds them.
-pub(crate) fn texts(store: &mut Store) -> Vec<String> {
-    let mut opened = store.follow_all().unwrap().opened;
-    let mut ids: Vec<u64> = store
-        .entries()
-        .newest_first(None)
-        .map(|entry| entry.id)
-        .collect();
-    ids.reverse();
-    ids.into_iter()
-        .filter_map(|id| store.memory(&mut opened, id).unwrap())
-        .map(|memory| memory.text)
-        .collect()
 }

@@ -142,8 +142,11 @@ fn take(
                     prop_assert_eq!(outcome.unwrap().changed, before != *known);
                 }
                 None => {
-                    let not_found = matches!(outcome, Err(ChangeError::NotFound { .. }));
-                    prop_assert!(not_found);
+                    let expected = match living(model, id) {
+                        Some(_) => matches!(outcome, Err(ChangeError::Forgotten { .. })),
+                        None => matches!(outcome, Err(ChangeError::NotFound { .. })),
+                    };
+                    prop_assert!(expected);
                 }
             }
         }

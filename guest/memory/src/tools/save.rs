@@ -2,58 +2,53 @@
 
 use serde_json::{Value, json};
 
-use super::{Annotations, Tool, ToolReply, kind_schema, object_schema, tags_schema};
+use super::{
+    Annotations, Tool, ToolReply, described, importance_schema, in_question, kind_schema,
+    object_schema, result_schema, tags_schema, text_schema, traits, withheld,
+};
 use crate::backend::{MemoryBackend, Merge, SaveError, Saved};
-use crate::config::{DEFAULT_IMPORTANCE, Kind, MAX_IMPORTANCE, MAX_TEXT_CHARS, MIN_IMPORTANCE};
+use crate::config::{DEFAULT_IMPORTANCE, Kind};
+use crate::consent::{Deed, Proposal};
 use crate::render::entry_uri;
 use crate::request::{Moment, RequestError};
-use crate::security::validate_save_args;
+use crate::security::{SaveArgs, validate_save_args};
 use crate::store::StoreError;
 
 pub(super) const TOOL: Tool = Tool {
     name: "memory_save",
     title: "Save a memory",
-    description: "Save something to the user's long-term memory, where all their AI apps find it. Call it without being \
-        asked when you learn what will matter in later conversations: a preference, a decision and its reason, a fact about \
-        the user or a project, a date, how something is done, a correction. One self-contained memory a call: names instead \
-        of pronouns, absolute dates. No passwords or keys. Kinds: episodic (happened or was said), semantic (a fact that \
-        holds), procedural (how to do something). Saving the same text again is harmless: it returns the same id.",
+    description: "Save something to the user's long-term memory. Call it without being asked when you learn what will \
+        matter in later conversations: a preference, a decision and its reason, a fact, a date, how something is done. One \
+        self-contained memory a call: names instead of pronouns, absolute dates. No passwords or keys. Kinds: episodic (it \
+        happened), semantic (it is so), procedural (how it is done). Saving the same text again returns the same id.",
     input_schema,
     output_schema,
-    annotations: Annotations {
-        read_only: false,
-        idempotent: true,
-    },
+    annotations: Annotations::ADDS,
     handler: handle_save,
 };
 
 fn input_schema() -> Value {
     let mut kind = kind_schema();
     kind["default"] = json!(Kind::default());
-    kind["description"] = json!("What sort of memory");
+    let mut importance = importance_schema();
+    importance["default"] = json!(DEFAULT_IMPORTANCE);
     object_schema(
         json!({
-            "text": {"type": "string", "minLength": 1, "maxLength": MAX_TEXT_CHARS, "description": "What to remember"},
+            "text": text_schema("What to remember"),
             "kind": kind,
-            "importance": {
-                "type": "number",
-                "minimum": MIN_IMPORTANCE,
-                "maximum": MAX_IMPORTANCE,
-                "default": DEFAULT_IMPORTANCE,
-                "description": "1 a passing remark, 10 never to be missed",
-            },
-            "tags": tags_schema("To filter by later, such as the project's name"),
+            "importance": described(importance, "1 a passing remark, 10 never to be missed"),
+            "tags": described(tags_schema(), "Such as the project's name"),
         }),
         &["text"],
     )
 }
 
 fn output_schema() -> Value {
-    object_schema(
+    result_schema(
         json!({
             "id": {"type": "string"},
             "uri": {"type": "string"},
-            "created": {"type": "boolean", "description": "false: it was there already"},
+            "created": {"type": "boolean"},
         }),
         &["id", "uri", "created"],
     )
@@ -63,7 +58,7 @@ fn output_schema() -> Value {
 ///
 /// # Errors
 ///
-/// None: a save needs nothing first.
+/// Where the person has to be asked first.
 pub fn handle_save(
     arguments: &Value,
     backend: &mut MemoryBackend,
@@ -73,6 +68,17 @@ pub fn handle_save(
         Ok(args) => args,
         Err(error) => return Ok(ToolReply::refused(error)),
     };
+    let message = question(&args);
+    let proposal = Proposal {
+        deed: Deed::Save,
+        arguments,
+        message: &message,
+        subject: &args.text,
+        instead: "save it with another app",
+    };
+    if let Some(refusal) = withheld(&proposal, moment)? {
+        return Ok(refusal);
+    }
     let reply = match backend.save(&args, moment) {
         Ok(Saved {
             id,
@@ -93,6 +99,15 @@ pub fn handle_save(
         Err(error) => ToolReply::refused(format!("nothing was stored: {error}")),
     };
     Ok(reply)
+}
+
+fn question(args: &SaveArgs) -> String {
+    let tags = Some(args.tags.as_slice()).filter(|tags| !tags.is_empty());
+    format!(
+        "Save this to your memory?\n\ntext: {}{}",
+        in_question(&args.text),
+        traits(Some(args.kind), args.importance, tags)
+    )
 }
 
 /// What a memory that was there already gained, to follow on its id.
