@@ -1,6 +1,6 @@
 //! Which words of a store are like a word.
 //!
-//! Words that can be like others have a row, most of a store's numbers and names have none. To compare a word with all of
+//! Words that can be like others have a row, most of a store's names have none. To compare a word with all of
 //! them is most of what a search costs in a small store, and people ask again about what they are at: so what was found is
 //! remembered. What came since is compared when the word is asked for again.
 
