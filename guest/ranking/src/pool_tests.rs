@@ -220,8 +220,19 @@ fn a_long_gap_ends_a_sitting() {
         };
         pool.insert(doc as u32, &document);
     }
-    let sittings = pool.sittings.each(&pool.columns);
-    assert_eq!(sittings.collect::<Vec<_>>(), [&[0, 1, 2][..], &[3]]);
+    let sittings = |pool: &Pool| {
+        pool.sittings
+            .each()
+            .map(<[u32]>::to_vec)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(sittings(&pool), [&[0, 1, 2][..], &[3]]);
+    assert_eq!(
+        sittings(&Pool::decode(pool.encode()).unwrap()),
+        sittings(&pool)
+    );
+    pool.remove(1);
+    assert_eq!(sittings(&pool), [&[0, 2][..], &[3]]);
 }
 
 #[test]
@@ -459,7 +470,7 @@ fn what_is_no_snapshot_says_so() {
     newer[8] = 9;
     assert_eq!(
         error(&newer),
-        Some("the snapshot has format 9, not 2".to_owned())
+        Some("the snapshot has format 9, not 3".to_owned())
     );
     for end in 16..snapshot.len() {
         assert!(
