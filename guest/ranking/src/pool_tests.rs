@@ -487,3 +487,37 @@ fn what_is_no_snapshot_says_so() {
     );
     assert_eq!(error(&snapshot), None);
 }
+
+/// Blocks of documents are passed over that can't be among the best: of each signal the most has to be reckoned with.
+#[test]
+fn the_best_few_are_the_first_of_all() {
+    let mut pool = Pool::default();
+    for doc in 0..600_u32 {
+        // Three a day, over half a year from 1 January 2026 on, in sessions of sixty.
+        let created = 1_767_225_600 + i64::from(doc) * 8 * 60 * 60;
+        let subject = ["the ferry", "a horse", "the budget", "my guitar"][doc as usize % 4];
+        let text = format!("Ann: {subject} number {doc}{}", ["", "?"][doc as usize % 2]);
+        let session = format!("session {}", doc / 60);
+        let document = Document {
+            session: (doc % 7 != 0).then_some(session.as_str()),
+            created: Some(created),
+            ..text.as_str().into()
+        };
+        pool.insert(doc, &document);
+    }
+    for query in [
+        "what about the ferry on 20 May 2026?",
+        "the horse in March 2026",
+        "When did Ann buy a guitar?",
+        "the budget",
+    ] {
+        let all = pool
+            .search(&query.into(), &Recipe::FULL, 600, |_| true)
+            .hits;
+        for k in [1, 5, 20, 100] {
+            let few = pool.search(&query.into(), &Recipe::FULL, k, |_| true).hits;
+            let expected = &all[..k.min(all.len())];
+            assert_eq!(few, expected, "{k} for {query:?}");
+        }
+    }
+}

@@ -6,7 +6,7 @@ use super::columns::{ENDS_IN_A_QUESTION, NAMES_A_TIME};
 use super::{Columns, Pool, Sittings};
 use crate::answer::Parts;
 use crate::cues;
-use crate::dates::Asked;
+use crate::dates::{Asked, BEST_FIT};
 use crate::recipe::{Recipe, Smoothing};
 
 /// A label is one when it stands on so many documents; `Note: ` on a single one is a way of writing.
@@ -96,7 +96,7 @@ impl<'a> Signals<'a> {
         let asks_for_a_time = recipe.when != 0.0 && cues::asks_for_a_time(query);
         let named = named_labels(pool, recipe, query);
         let beside = [
-            (recipe.date, asked.is_some()),
+            (recipe.date * BEST_FIT, asked.is_some()),
             (recipe.label, !named.is_empty()),
             (recipe.when, asks_for_a_time),
             (-recipe.question, true),
