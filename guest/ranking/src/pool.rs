@@ -283,3 +283,7 @@ fn word_row(word: &str) -> ([i8; DIMENSIONS], f32) {
 #[cfg(test)]
 #[path = "pool_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "pool_history_tests.rs"]
+mod history_tests;
