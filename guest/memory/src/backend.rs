@@ -31,7 +31,7 @@ pub use changes::ChangeSet;
 pub use import::ImportReport;
 pub use save::{Merge, SaveError, Saved};
 pub use search::{Recalled, SearchError};
-pub(crate) use search::{lift_of, lifted};
+pub(crate) use search::{importance_of, lifted, recency_of};
 pub use vectors::{EmbedError, Wanted};
 
 use jiff::Timestamp;

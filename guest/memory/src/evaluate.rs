@@ -12,11 +12,11 @@ use std::collections::HashMap;
 use ranking::{Document, Pool, Query, Vector};
 use serde_json::{Value, json};
 
-use crate::backend::{lift_of, lifted};
+use crate::backend::{importance_of, lifted, recency_of};
 use crate::config::{MAX_EMBED_BYTES, MAX_EMBED_TEXTS, MIN_CONTENDERS};
 use crate::request::Given;
 use request::{Collection, Request};
-use rows::Row;
+use rows::{Lifts, Row};
 use tally::Tally;
 
 /// Where an evaluation stands after a slice.
@@ -199,7 +199,7 @@ impl Run {
                 .filter(|_| row.asks_provider),
         };
         let depth = self.request.depth;
-        let count = if row.lifts {
+        let count = if row.lifts.any() {
             MIN_CONTENDERS.max(2 * depth)
         } else {
             depth
@@ -207,12 +207,12 @@ impl Run {
         let started = clock();
         let found = shelf.pool.search(&query, &row.recipe, count, |_| true);
         let mut ranking: Vec<u32> = found.hits.iter().map(|hit| hit.doc).collect();
-        if row.lifts {
+        if row.lifts.any() {
             let scored = found.hits.iter().map(|hit| {
                 (
                     u64::from(hit.doc),
                     f64::from(hit.score),
-                    lift(documents, hit.doc),
+                    lift(documents, hit.doc, row.lifts),
                 )
             });
             ranking = lifted(scored.collect())
@@ -308,14 +308,22 @@ impl Run {
     }
 }
 
-/// What recency and importance add to a document, as of the youngest one: nobody has looked at any since.
-fn lift(collection: &Collection, doc: u32) -> f64 {
+/// What recency and importance add to a document, those that have a say, as of the youngest one: nobody has looked at any
+/// since.
+fn lift(collection: &Collection, doc: u32, lifts: Lifts) -> f64 {
     let document = &collection.documents[doc as usize];
-    let age = collection
-        .youngest
-        .zip(document.created)
-        .map_or(0, |(now, then)| now - then);
-    lift_of(age as f64 / 3600.0, document.importance)
+    let mut lift = 0.0;
+    if lifts.recency {
+        let age = collection
+            .youngest
+            .zip(document.created)
+            .map_or(0, |(now, then)| now - then);
+        lift += recency_of(age as f64 / 3600.0);
+    }
+    if lifts.importance {
+        lift += importance_of(document.importance);
+    }
+    lift
 }
 
 /// Numbers that look random, the same for the same seed (Steele et al., *Fast splittable pseudorandom number generators*,

@@ -62,7 +62,7 @@ fn a_report_has_every_row_and_its_figures() {
         .iter()
         .map(|row| row["row"].as_str().unwrap())
         .collect();
-    assert_eq!(names.len(), 13, "all but the provider's: {names:?}");
+    assert_eq!(names.len(), 15, "all but the provider's: {names:?}");
     for name in ["lexical", "hybrid", "full", "memory"] {
         let row = row(&report, name);
         assert_eq!(row["queries"], 3, "one was not judged");
@@ -70,6 +70,28 @@ fn a_report_has_every_row_and_its_figures() {
         assert_eq!(row["ceiling"]["5"], 1.0, "one judged document is lost");
         assert_eq!(row["ceiling"]["1"], 2.5_f32 / 3.0);
         assert_eq!(row["ms"]["p50"], 1.0, "the clock of this test");
+    }
+}
+
+/// Two say the same; one is young and dull, the other old and important.
+#[test]
+fn recency_and_importance_can_be_looked_at_one_by_one() {
+    let document = |id: &str, created: &str, importance: f64| json!({"id": id, "text": "the ferry", "created_at": created, "importance": importance});
+    let documents = [
+        document("old", "2025-01-01T00:00:00Z", 9.0),
+        document("young", "2026-01-01T00:00:00Z", 2.0),
+    ];
+    for (name, first) in [("recency", "young"), ("importance", "old")] {
+        let request = json!({
+            "collections": [{
+                "documents": documents,
+                "queries": [{"id": "q", "text": "ferry"}],
+                "qrels": [{"query": "q", "document": first, "gain": 1.0}],
+            }],
+            "rows": [name],
+        });
+        let (report, _) = finish(&mut Run::start(&request.to_string(), None).unwrap(), 1e9);
+        assert_eq!(row(&report, name)["recall"]["1"], 1.0, "{name}");
     }
 }
 

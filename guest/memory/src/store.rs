@@ -9,6 +9,7 @@
 
 mod bytes;
 mod change;
+mod checksum;
 pub mod disk;
 mod entries;
 mod entry;

@@ -38,6 +38,9 @@ const BEFORE_MAY: [&str; 7] = ["in", "on", "of", "during", "early", "late", "mid
 /// A month match counts 1, a day match adds 1 and fades over a week, a year match adds this; a year alone is this.
 const YEAR: f32 = 0.3;
 
+/// What a day is worth that fits in month, day and year. No day fits better.
+pub const BEST_FIT: f32 = 2.0 + YEAR;
+
 /// Days over which a near miss of a named day fades to nothing.
 const NEAR_DAYS: f32 = 7.0;
 
@@ -136,7 +139,7 @@ impl Asked {
         (!asked.months.is_empty() || !asked.years.is_empty()).then_some(asked)
     }
 
-    /// How well a day fits: 0 not at all, to 2.3 exactly.
+    /// How well a day fits: 0 not at all, to [`BEST_FIT`] exactly.
     pub fn fit(&self, day: Day) -> f32 {
         let year = if self.years.contains(&day.year()) {
             YEAR

@@ -15,6 +15,7 @@ use crate::table::{self, DIMENSIONS};
 use crate::tokens::{self, Analyzer, Class};
 use crate::{cues, dates, scan};
 
+mod alike;
 mod base;
 mod columns;
 mod external;
@@ -33,6 +34,7 @@ mod typos;
 
 pub use sections::SnapshotError;
 
+use alike::Remembered;
 use base::Base;
 use columns::{Columns, NO_TIME, NONE, Row};
 use external::External;
@@ -80,6 +82,7 @@ pub struct Pool {
     total_length: u64,
     sittings: Sittings,
     frequencies: Frequencies,
+    remembered: Remembered,
 }
 
 impl Pool {
@@ -280,3 +283,7 @@ fn word_row(word: &str) -> ([i8; DIMENSIONS], f32) {
 #[cfg(test)]
 #[path = "pool_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "pool_history_tests.rs"]
+mod history_tests;

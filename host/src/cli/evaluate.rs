@@ -24,7 +24,7 @@ pub(super) struct EvaluateOptions {
     directories: Vec<PathBuf>,
 
     /// Only these rows, separated by commas: lexical, dense, hybrid, soft, neighbours, dates, labels, when, questions,
-    /// typos, full, memory, shuffled, provider.
+    /// typos, full, recency, importance, memory, shuffled, provider.
     #[arg(long, value_name = "ROWS", value_delimiter = ',')]
     rows: Vec<String>,
 

@@ -8,6 +8,9 @@ use wasmtime::{Cache, CacheConfig, Engine};
 
 use crate::engine_config;
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod in_place;
+
 /// A component to run.
 #[derive(Clone, Debug)]
 pub enum Code {
@@ -22,11 +25,23 @@ pub enum Code {
     File(PathBuf),
 }
 
+/// Bytes that begin with a page, as they must to be executed where they lie.
+#[repr(C, align(4096))]
+struct PageAligned<B: ?Sized>(B);
+
 /// A component that `build.rs` left for us.
 macro_rules! embedded {
     ($name:literal) => {
         Code::Embedded {
-            native: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".native")),
+            native: {
+                static NATIVE: &PageAligned<[u8]> = &PageAligned(*include_bytes!(concat!(
+                    env!("OUT_DIR"),
+                    "/",
+                    $name,
+                    ".native"
+                )));
+                &NATIVE.0
+            },
             wasm: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".wasm")),
         }
     };
@@ -67,7 +82,27 @@ impl Code {
     }
 }
 
-fn load_precompiled(native: &[u8]) -> Result<Loaded> {
+fn load_precompiled(native: &'static [u8]) -> Result<Loaded> {
+    let (engine, component) = load_in_place(native).or_else(|error| {
+        tracing::debug!("machine code is copied before it is run: {error:#}");
+        load_copied(native)
+    })?;
+    Ok(Loaded {
+        engine,
+        component,
+        origin: Origin::Precompiled,
+    })
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use in_place::load as load_in_place;
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+fn load_in_place(_: &'static [u8]) -> Result<(Engine, Component)> {
+    bail!("it was not tried on this platform")
+}
+
+fn load_copied(native: &[u8]) -> Result<(Engine, Component)> {
     let engine = Engine::new(&engine_config::portable(env!("PERSONAL_MEMORY_TARGET"))?)?;
     #[expect(
         unsafe_code,
@@ -76,11 +111,7 @@ fn load_precompiled(native: &[u8]) -> Result<Loaded> {
     // SAFETY: the bytes were made by `build.rs` and are embedded in the program, as trustworthy as its own code.
     // Version, settings and CPU features are checked by wasmtime.
     let component = unsafe { Component::deserialize(&engine, native) }?;
-    Ok(Loaded {
-        engine,
-        component,
-        origin: Origin::Precompiled,
-    })
+    Ok((engine, component))
 }
 
 fn compile(wasm: &[u8]) -> Result<Loaded> {
@@ -160,6 +191,14 @@ mod tests {
     #[test]
     fn the_embedded_component_needs_no_compiler() {
         assert_eq!(MEMORY.load().unwrap().origin, Origin::Precompiled);
+    }
+
+    /// One of them runs in place at most: wasmtime panics over code that it knows already.
+    #[test]
+    fn the_same_code_can_be_loaded_while_it_runs() {
+        let first = MEMORY.load().unwrap();
+        let second = MEMORY.load().unwrap();
+        assert_eq!(first.origin, second.origin);
     }
 
     fn without_epochs(config: &mut wasmtime::Config) {

@@ -18,7 +18,7 @@ const ROOM_BELOW: u64 = 1 << 31;
 pub(super) struct Indexed {
     pool: Pool,
     origin: Option<u64>,
-    docs: BTreeMap<u64, Doc>,
+    docs: Docs,
     /// Which store it is of.
     store: String,
     /// Whether the journal is being read again: documents that are not met in it are to be taken out at its end.
@@ -31,6 +31,48 @@ pub(super) struct Indexed {
     missing: Option<(String, usize)>,
     /// Vectors that are in no snapshot yet.
     unsaved_vectors: usize,
+}
+
+/// The memories that are in the index, by their ids.
+///
+/// Nearly all are newer than all others, and a hundred thousand come at once with a snapshot: a list in order takes both
+/// better than a tree.
+#[derive(Default)]
+struct Docs(Vec<(u64, Doc)>);
+
+impl Docs {
+    fn get(&self, id: u64) -> Option<&Doc> {
+        let at = self.find(id).ok()?;
+        Some(&self.0[at].1)
+    }
+
+    fn get_mut(&mut self, id: u64) -> Option<&mut Doc> {
+        let at = self.find(id).ok()?;
+        Some(&mut self.0[at].1)
+    }
+
+    fn insert(&mut self, id: u64, doc: Doc) {
+        match self.find(id) {
+            Ok(at) => self.0[at].1 = doc,
+            Err(at) => self.0.insert(at, (id, doc)),
+        }
+    }
+
+    /// Returns whether it was there.
+    fn remove(&mut self, id: u64) -> bool {
+        let found = self.find(id);
+        if let Ok(at) = found {
+            self.0.remove(at);
+        }
+        found.is_ok()
+    }
+
+    fn find(&self, id: u64) -> Result<usize, usize> {
+        match self.0.last() {
+            Some((last, _)) if *last < id => Err(self.0.len()),
+            _ => self.0.binary_search_by_key(&id, |(id, _)| *id),
+        }
+    }
 }
 
 /// A memory in the index.
@@ -80,7 +122,10 @@ impl Indexed {
             }
             self.waiting.clear();
             self.sweeps = changes.derived.is_none();
-            self.docs.values_mut().for_each(|doc| doc.is_met = false);
+            self.docs
+                .0
+                .iter_mut()
+                .for_each(|(_, doc)| doc.is_met = false);
         }
         let mut texts = std::mem::take(&mut self.waiting);
         if let Some(derived) = changes.derived {
@@ -119,8 +164,8 @@ impl Indexed {
         if !std::mem::take(&mut self.sweeps) {
             return;
         }
-        let gone = |(id, doc): (&u64, &Doc)| (!doc.is_met).then_some(*id);
-        let gone: Vec<u64> = self.docs.iter().filter_map(gone).collect();
+        let gone = |(id, doc): &(u64, Doc)| (!doc.is_met).then_some(*id);
+        let gone: Vec<u64> = self.docs.0.iter().filter_map(gone).collect();
         for id in gone {
             self.remove(id);
         }
@@ -131,9 +176,9 @@ impl Indexed {
         self.unsaved_vectors = 0;
         let mut docs = Out::default();
         docs.number(self.origin.map_or(0, |origin| origin.saturating_add(1)));
-        docs.number(self.docs.len() as u64);
+        docs.number(self.docs.0.len() as u64);
         let mut before = 0;
-        for (id, doc) in &self.docs {
+        for (id, doc) in &self.docs.0 {
             docs.number(id.wrapping_sub(before));
             docs.eight(doc.contents);
             before = *id;
@@ -149,8 +194,10 @@ impl Indexed {
         let count = bytes.count()?;
         let mut docs = Vec::with_capacity(count);
         let mut id = 0_u64;
-        for _ in 0..count {
-            id = id.wrapping_add(bytes.number()?);
+        for index in 0..count {
+            let more = bytes.number()?;
+            // They rise.
+            id = id.checked_add(more).filter(|_| index == 0 || more > 0)?;
             let contents = bytes.eight()?;
             let is_met = true;
             docs.push((id, Doc { contents, is_met }));
@@ -160,7 +207,7 @@ impl Indexed {
         Some(Self {
             pool,
             origin,
-            docs: docs.into_iter().collect(),
+            docs: Docs(docs),
             ..Self::default()
         })
     }
@@ -174,7 +221,7 @@ impl Indexed {
         self.origin
             .get_or_insert_with(|| entry.id.saturating_sub(ROOM_BELOW));
         let contents = contents_of(entry);
-        if let Some(doc) = self.docs.get_mut(&entry.id)
+        if let Some(doc) = self.docs.get_mut(entry.id)
             && doc.contents == contents
         {
             doc.is_met = true;
@@ -206,7 +253,7 @@ impl Indexed {
     }
 
     fn remove(&mut self, id: u64) {
-        if self.docs.remove(&id).is_some()
+        if self.docs.remove(id)
             && let Some(number) = self.number(id)
         {
             self.pool.remove(number);
@@ -224,7 +271,7 @@ impl Indexed {
         let docs = self.pool.without_vector(embedder).into_iter();
         docs.map(|doc| self.id(doc))
             .filter(|id| !self.without.contains(id))
-            .filter_map(|id| Some((id, self.docs.get(&id)?.contents)))
+            .filter_map(|id| Some((id, self.docs.get(id)?.contents)))
             .collect()
     }
 
@@ -261,7 +308,7 @@ impl Indexed {
         let is_same = |doc: &Doc| doc.contents == contents;
         let Some(number) = self
             .number(id)
-            .filter(|_| self.docs.get(&id).is_some_and(is_same))
+            .filter(|_| self.docs.get(id).is_some_and(is_same))
         else {
             return Ok(());
         };

@@ -151,11 +151,15 @@ pub(crate) fn lifted(scored: Vec<(u64, f64, f64)>) -> Vec<u64> {
 /// ```
 pub(super) fn lift(entry: &Entry, now: Timestamp) -> f64 {
     let hours = now.duration_since(entry.last_accessed).as_secs_f64() / 3600.0;
-    lift_of(hours, entry.importance)
+    recency_of(hours) + importance_of(entry.importance)
 }
 
-/// The same, of what it is made of. Hours before now count as none.
-pub(crate) fn lift_of(hours: f64, importance: f64) -> f64 {
-    let recency = RECENCY_DECAY_PER_HOUR.powf(hours.max(0.0));
-    RECENCY_WEIGHT * recency + IMPORTANCE_WEIGHT * importance / MAX_IMPORTANCE
+/// The first part. Hours before now count as none.
+pub(crate) fn recency_of(hours: f64) -> f64 {
+    RECENCY_WEIGHT * RECENCY_DECAY_PER_HOUR.powf(hours.max(0.0))
+}
+
+/// The second part.
+pub(crate) fn importance_of(importance: f64) -> f64 {
+    IMPORTANCE_WEIGHT * importance / MAX_IMPORTANCE
 }

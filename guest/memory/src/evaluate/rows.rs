@@ -9,19 +9,50 @@ pub(super) struct Row {
     /// As requests and reports call it.
     pub(super) name: &'static str,
     pub(super) recipe: Recipe,
-    /// Whether recency and importance have a say.
-    pub(super) lifts: bool,
+    /// What has a say besides relevance.
+    pub(super) lifts: Lifts,
     /// Whether documents stand in an order, and in sessions, that mean nothing.
     pub(super) is_shuffled: bool,
     /// Whether the vectors of the configured provider are used.
     pub(super) asks_provider: bool,
 }
 
+/// What lifts a memory over others that are about as relevant.
+#[derive(Clone, Copy)]
+pub(super) struct Lifts {
+    pub(super) recency: bool,
+    pub(super) importance: bool,
+}
+
+impl Lifts {
+    const NONE: Self = Self {
+        recency: false,
+        importance: false,
+    };
+    const RECENCY: Self = Self {
+        recency: true,
+        ..Self::NONE
+    };
+    const IMPORTANCE: Self = Self {
+        importance: true,
+        ..Self::NONE
+    };
+    const BOTH: Self = Self {
+        recency: true,
+        importance: true,
+    };
+
+    /// Whether anything does.
+    pub(super) fn any(self) -> bool {
+        self.recency || self.importance
+    }
+}
+
 const fn row(name: &'static str, recipe: Recipe) -> Row {
     Row {
         name,
         recipe,
-        lifts: false,
+        lifts: Lifts::NONE,
         is_shuffled: false,
         asks_provider: false,
     }
@@ -70,7 +101,15 @@ const ROWS: &[Row] = &[
     row("typos", TYPOS),
     row("full", Recipe::FULL),
     Row {
-        lifts: true,
+        lifts: Lifts::RECENCY,
+        ..row("recency", Recipe::FULL)
+    },
+    Row {
+        lifts: Lifts::IMPORTANCE,
+        ..row("importance", Recipe::FULL)
+    },
+    Row {
+        lifts: Lifts::BOTH,
         ..row("memory", Recipe::FULL)
     },
     Row {

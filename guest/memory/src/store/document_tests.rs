@@ -1,6 +1,7 @@
 //! `docs/STORE.md` is true: its examples are read by the reader and are what the writer writes.
 
 use super::*;
+use checksum::checksum;
 use fake::{FakeDisk, store_on};
 use journal::JOURNAL;
 use line::{MAX_LINE_BYTES, decode, encode};
@@ -105,14 +106,14 @@ fn the_head_of_a_snapshot_is_as_in_the_table() {
         assert_eq!(offset, end, "{row}");
         end += cells.next().unwrap().parse::<usize>().unwrap();
     }
-    assert_eq!(end, 132);
+    assert_eq!(end, 144);
     let four = |at: usize| u32::from_le_bytes(index[at..at + 4].try_into().unwrap());
     let eight = |at: usize| u64::from_le_bytes(index[at..at + 8].try_into().unwrap());
     let first = journal.find('\n').unwrap() + 1;
     let last = journal.trim_end().rfind('\n').unwrap() + 1;
     assert_eq!(&index[..8], b"pmindex\0");
-    assert_eq!(four(8), crc32fast::hash(&index[12..132]));
-    assert_eq!(four(12), 1);
+    assert_eq!(four(8), crc32fast::hash(&index[12..144]));
+    assert_eq!(four(12), 2);
     assert_eq!(four(24), crc32fast::hash(&journal.as_bytes()[..first]));
     assert_eq!(four(28) as usize, first);
     assert_eq!(eight(32) as usize, journal.len());
@@ -121,9 +122,9 @@ fn the_head_of_a_snapshot_is_as_in_the_table() {
     assert_eq!((four(68), four(72)), (17, 1));
     assert_eq!(format!("{:08x}", four(76)), journal[last + 8..last + 16]);
     assert_eq!((eight(80), eight(88)), (0, 0));
-    let lengths = [96, 108, 120].map(|at| eight(at) as usize);
-    assert_eq!(132 + lengths.iter().sum::<usize>(), index.len());
-    assert_eq!(four(104), crc32fast::hash(&index[132..132 + lengths[0]]));
+    let lengths = [96, 112, 128].map(|at| eight(at) as usize);
+    assert_eq!(144 + lengths.iter().sum::<usize>(), index.len());
+    assert_eq!(eight(104), checksum(&index[144..144 + lengths[0]]));
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! What the journal adds up to: the memories, without their texts.
 
+mod book;
 mod snapshot;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 
@@ -12,6 +14,7 @@ use super::event::{Event, Header, Id, Ids, Save, Update};
 use super::index::Derived;
 use super::journal::Found;
 use crate::config::Kind;
+use book::Book;
 
 /// How far above the known ids the next one is when the journal's header, and so the record of what was given out, is
 /// lost; and how far above them an id in a damaged line may be to be believed. Far more than damaged lines are likely
@@ -21,10 +24,11 @@ pub(super) const ID_GAP: u64 = 1000;
 /// All memories, the forgotten ones included.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Entries {
-    /// Shared with a rewrite that is under way, which needs them as they were when it began.
-    by_id: BTreeMap<u64, Rc<Entry>>,
-    /// Content hash and id: finds what is saved again.
+    by_id: Book,
+    /// Content hash and id: finds what is saved again. What a snapshot has is not in it.
     by_content: BTreeSet<(u64, u64)>,
+    /// The same of a snapshot, sorted, from when it is first asked for. What changed since is still in it.
+    of_snapshot: OnceCell<Vec<(u64, u64)>>,
     /// Session ids, each once: most memories share theirs with others.
     sessions: HashSet<Rc<str>>,
     next_id: u64,
@@ -73,30 +77,40 @@ impl Entries {
 
     /// The memory of this number, living or forgotten.
     pub(crate) fn any(&self, id: u64) -> Option<&Entry> {
-        self.by_id.get(&id).map(Rc::as_ref)
+        self.by_id.get(id).map(Rc::as_ref)
     }
 
     /// The living, newest first, from below `before` (or from the newest).
     pub(crate) fn newest_first(&self, before: Option<u64>) -> impl Iterator<Item = &Entry> {
-        self.by_id
-            .range(..before.unwrap_or(u64::MAX))
-            .rev()
-            .map(|(_, entry)| entry.as_ref())
-            .filter(|entry| entry.is_living())
+        let below = self.by_id.below(before.unwrap_or(u64::MAX));
+        below
+            .map(Rc::as_ref)
+            .filter(|entry: &&Entry| entry.is_living())
     }
 
     /// All, living and forgotten, in order of their ids, from `from` on.
     pub(crate) fn from(&self, from: u64) -> impl Iterator<Item = &Rc<Entry>> {
-        self.by_id.range(from..).map(|(_, entry)| entry)
+        self.by_id.from(from)
     }
 
     /// Those that may say exactly this, the forgotten too: their texts have to be read.
     pub(crate) fn candidates(&self, text: &str, kind: Kind) -> impl Iterator<Item = &Entry> {
         let hash = content_hash(text);
-        self.by_content
-            .range((hash, 0)..=(hash, u64::MAX))
-            .filter_map(|(_, id)| self.any(*id))
-            .filter(move |entry| entry.kind == kind)
+        let of_snapshot = self.of_snapshot.get_or_init(|| {
+            let mut contents: Vec<(u64, u64)> = self.by_id.contents_of_snapshot().collect();
+            contents.sort_unstable();
+            contents
+        });
+        let first = of_snapshot.partition_point(|(content, _)| *content < hash);
+        let old = of_snapshot[first..].iter();
+        let old = old.take_while(move |(content, _)| *content == hash);
+        let new = self.by_content.range((hash, 0)..=(hash, u64::MAX));
+        let mut ids: Vec<u64> = old.chain(new).map(|(_, id)| *id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids.into_iter()
+            .filter_map(|id| self.any(id))
+            .filter(move |entry| entry.kind == kind && entry.content == hash)
     }
 
     /// The number for a new memory: above all that were ever given out. `None` when there are no more.
@@ -115,7 +129,7 @@ impl Entries {
     /// The highest number that was given out, if there is no memory of it.
     pub(super) fn last_lost(&self) -> Option<u64> {
         let last = self.next_id.checked_sub(1)?;
-        (!self.by_id.contains_key(&last)).then_some(last)
+        (!self.by_id.contains(last)).then_some(last)
     }
 
     /// Which store this is; empty where that is lost or there is none.
@@ -136,7 +150,7 @@ impl Entries {
     /// Marks memories as shown, without the journal.
     pub(super) fn touch(&mut self, ids: &[u64], at: Timestamp) {
         for id in ids {
-            if let Some(entry) = self.by_id.get_mut(id).map(Rc::make_mut) {
+            if let Some(entry) = self.by_id.get_mut(*id) {
                 entry.last_accessed = entry.last_accessed.max(at);
             }
         }
@@ -182,17 +196,17 @@ impl Entries {
     /// Takes over the places that the lines of a rewritten journal have, in order, and drops what it left out.
     pub(super) fn moved(&mut self, places: &[(u64, Place)], left_out: &[u64], header: Header) {
         for id in left_out {
-            if let Some(entry) = self.by_id.remove(id) {
+            if let Some(entry) = self.by_id.remove(*id) {
                 self.by_content.remove(&(entry.content, *id));
                 self.changed.insert(*id, None);
             }
         }
         for (id, place) in places {
-            if let Some(entry) = self.by_id.get_mut(id) {
-                Rc::make_mut(entry).place = *place;
+            if let Some(entry) = self.by_id.get_mut(*id) {
+                entry.place = *place;
             }
         }
-        self.live_bytes = self.by_id.values().map(|entry| entry.place.bytes()).sum();
+        self.live_bytes = self.by_id.from(0).map(|entry| entry.place.bytes()).sum();
         let before = self.revisions;
         self.header(header);
         self.revisions.reached = self.revisions.reached.max(before.reached);
@@ -229,7 +243,7 @@ impl Entries {
 
     fn save(&mut self, save: Save, place: Place) -> Result<(), &'static str> {
         let Id(id) = save.id;
-        if self.by_id.contains_key(&id) {
+        if self.by_id.contains(id) {
             return Err("its id is taken");
         }
         self.reserve(id);
@@ -257,7 +271,7 @@ impl Entries {
         };
         self.by_content.insert((content, id));
         self.live_bytes += place.bytes();
-        self.by_id.insert(id, Rc::new(entry));
+        self.by_id.insert(entry);
         self.changed.insert(id, Some(save.text));
         Ok(())
     }
@@ -273,12 +287,12 @@ impl Entries {
 
     fn update(&mut self, update: Update, place: Place) -> Result<(), &'static str> {
         let id = update.id.0;
-        if !self.by_id.contains_key(&id) {
+        if !self.by_id.contains(id) {
             return Err("it changes a memory that is not there");
         }
         // Of what the list shows: the start of the text, its size and the kind.
         let revision = self.advance(update.text.is_some() || update.kind.is_some());
-        let Some(entry) = self.by_id.get_mut(&id).map(Rc::make_mut) else {
+        let Some(entry) = self.by_id.get_mut(id) else {
             return Ok(());
         };
         entry.kind = update.kind.unwrap_or(entry.kind);
@@ -302,7 +316,7 @@ impl Entries {
     /// A memory that is not there is passed over: its line may be damaged, and nothing is lost with its touch.
     fn touched(&mut self, ids: &[Id], at: Timestamp) {
         for Id(id) in ids {
-            if let Some(entry) = self.by_id.get_mut(id).map(Rc::make_mut) {
+            if let Some(entry) = self.by_id.get_mut(*id) {
                 entry.last_accessed = entry.last_accessed.max(at);
                 entry.touched_on_disk = entry.touched_on_disk.max(at);
             }
@@ -315,9 +329,9 @@ impl Entries {
         for Id(id) in ids {
             self.reserve(*id);
             let differs = |entry: &Rc<Entry>| entry.is_living() == at.is_some();
-            if self.by_id.get(id).is_some_and(differs) {
+            if self.by_id.get(*id).is_some_and(differs) {
                 let revision = *revision.get_or_insert_with(|| self.advance(true));
-                if let Some(entry) = self.by_id.get_mut(id).map(Rc::make_mut) {
+                if let Some(entry) = self.by_id.get_mut(*id) {
                     entry.forgotten_at = at;
                     entry.revision = revision;
                 }

@@ -11,8 +11,8 @@
 //! 48    20 bytes how that line begins (its checksum, chained to all lines before), zeros behind it; then the length of that
 //! 72    u32 u32  whether the checksum of the last line is known, and the checksum
 //! 80    u64 u64  damaged lines, and gaps in the chain, that are covered
-//! 96    u64 u32  length and CRC-32 of each part, three times
-//! 132            the parts: what the journal adds up to (see [`super::entries`]); which memories the pool has; the pool
+//! 96    u64 u64  length and checksum (see [`super::checksum`]) of each part, three times
+//! 144            the parts: what the journal adds up to (see [`super::entries`]); which memories the pool has; the pool
 //! ```
 //!
 //! Fixed numbers are little-endian. Vectors of a provider are in the pool, each under its embedder's name, so another
@@ -24,6 +24,7 @@
 use std::io;
 
 use super::bytes::{In, Out};
+use super::checksum::checksum;
 use super::disk::{Access, Disk, DiskFile, explain};
 use super::entries::Entries;
 use super::entry::fingerprint;
@@ -38,12 +39,12 @@ pub(crate) const INDEX: &str = "index.bin";
 pub(super) const INDEX_COPY: &str = "index.bin.tmp";
 
 /// Raised whenever the layout changes, or what is derived from a line. (The pool has a format of its own.)
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 const MAGIC: &[u8; 8] = b"pmindex\0";
 const PARTS: usize = 3;
 const MARK_BYTES: usize = 20;
-const HEAD_BYTES: usize = 96 + 12 * PARTS;
+const HEAD_BYTES: usize = 96 + 16 * PARTS;
 
 /// A tail of the journal that is shorter is not worth a new snapshot: some 250 memories are read and indexed within 10 ms.
 pub(super) const MIN_TAIL_BYTES: u64 = 64 * 1024;
@@ -83,7 +84,7 @@ struct Head {
     chain: Option<u32>,
     damaged: u64,
     gaps: u64,
-    parts: [(u64, u32); PARTS],
+    parts: [(u64, u64); PARTS],
 }
 
 fn first_line_of(position: &Position) -> (u32, u32) {
@@ -108,9 +109,9 @@ impl Head {
         out.four(self.chain.unwrap_or(0));
         out.eight(self.damaged);
         out.eight(self.gaps);
-        for (length, crc) in self.parts {
+        for (length, checksum) in self.parts {
             out.eight(length);
-            out.four(crc);
+            out.eight(checksum);
         }
         let mut head = MAGIC.to_vec();
         head.extend(crc32fast::hash(&out.0).to_le_bytes());
@@ -148,7 +149,7 @@ impl Head {
             parts: [(0, 0); PARTS],
         };
         for part in &mut head.parts {
-            *part = (bytes.eight()?, bytes.four()?);
+            *part = (bytes.eight()?, bytes.eight()?);
         }
         bytes.end().map(|()| head)
     }
@@ -219,16 +220,16 @@ fn try_load(
     }
     let mut parts: [Vec<u8>; PARTS] = Default::default();
     let mut offset = HEAD_BYTES as u64;
-    for (part, (length, crc)) in parts.iter_mut().zip(head.parts) {
+    for (part, (length, sum)) in parts.iter_mut().zip(head.parts) {
         // Not more than the file is long.
         *part = read_up_to(file, offset, length as usize)?;
-        if part.len() as u64 != length || crc32fast::hash(part) != crc {
+        if part.len() as u64 != length || checksum(part) != sum {
             return Ok(Err(DAMAGED));
         }
         offset += length;
     }
     let [entries, docs, pool] = parts;
-    let Some(entries) = Entries::decode(&entries, Derived { docs, pool }) else {
+    let Some(entries) = Entries::decode(entries, Derived { docs, pool }) else {
         return Ok(Err(DAMAGED));
     };
     Ok(Ok(Loaded { position, entries }))
@@ -304,7 +305,7 @@ impl Store {
             chain: position.chain,
             damaged: position.damaged,
             gaps: position.gaps,
-            parts: parts.map(|part| (part.len() as u64, crc32fast::hash(part))),
+            parts: parts.map(|part| (part.len() as u64, checksum(part))),
         };
         self.journal.covered = Some(covered);
         self.journal.rejects_index = false;

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::alike::WordRows;
 use super::columns::Columns;
 use super::external::External;
 use super::names::Names;
@@ -30,8 +31,8 @@ pub(super) struct Base {
     term_words: Vec<u32>,
     word_ends: Vec<u32>,
     words: Range<usize>,
-    word_inverses: Vec<f32>,
-    word_rows: Range<usize>,
+    word_rows: WordRows,
+    rows_of_words: Range<usize>,
     posting_ends: Vec<u32>,
     postings: Range<usize>,
 }
@@ -57,10 +58,14 @@ impl Base {
         self.word_ends.len()
     }
 
-    /// The rows of its words, and 1 divided by their lengths.
-    pub(super) fn word_rows(&self) -> (&[i8], &[f32]) {
-        let rows = &self.bytes[self.word_rows.clone()];
-        (scan::signed(rows), &self.word_inverses)
+    /// Which words have rows.
+    pub(super) fn word_rows(&self) -> &WordRows {
+        &self.word_rows
+    }
+
+    /// The rows.
+    pub(super) fn rows_of_words(&self) -> &[i8] {
+        scan::signed(&self.bytes[self.rows_of_words.clone()])
     }
 
     /// A word; empty if damage made it none.
@@ -234,8 +239,18 @@ fn words(reader: &mut Reader<'_>) -> Result<Base, SnapshotError> {
     let word_ends = reader.ends("ends of words", total(&term_words), None)?;
     let words = reader.range("words", 1, total(&word_ends))?;
     let count = word_ends.len();
-    let word_inverses = reader.inverses("lengths of words' vectors", count)?;
-    let word_rows = reader.range("words' vectors", 1, count * DIMENSIONS)?;
+    let with_rows = reader.u32s("words with vectors", None)?;
+    if with_rows.iter().any(|&word| word as usize >= count) {
+        return Err(SnapshotError::Damaged {
+            section: "words with vectors",
+        });
+    }
+    let rows = with_rows.len();
+    let word_rows = WordRows {
+        inverses: reader.inverses("lengths of words' vectors", rows)?,
+        words: with_rows,
+    };
+    let rows_of_words = reader.range("words' vectors", 1, rows * DIMENSIONS)?;
     let posting_ends = reader.ends("ends of postings", count, None)?;
     let postings = reader.range("postings", 1, total(&posting_ends))?;
     Ok(Base {
@@ -244,8 +259,8 @@ fn words(reader: &mut Reader<'_>) -> Result<Base, SnapshotError> {
         term_words,
         word_ends,
         words,
-        word_inverses,
         word_rows,
+        rows_of_words,
         posting_ends,
         postings,
         ..Base::default()

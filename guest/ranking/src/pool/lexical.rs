@@ -3,9 +3,7 @@
 use super::Pool;
 use crate::bm25::Bm25Params;
 use crate::dates;
-use crate::recipe::{Recipe, SOFT_FLOOR};
-use crate::scan::Probe;
-use crate::table::DIMENSIONS;
+use crate::recipe::Recipe;
 use crate::tokens::{Class, QueryWord};
 
 /// Coverage is judged as in a store of so many documents at least: in a store of two, a word that nobody wrote is hardly
@@ -190,7 +188,18 @@ impl Pool {
         let mut touched = Vec::new();
         let mut kept = 0;
         let mut last = 0.0;
-        for (other, likeness) in self.alike(word) {
+        let alike = self.remembered.alike(&word.word, &self.base, &self.tail);
+        let same = self.base.of_term(&word.term);
+        let same_in_tail = self.tail.of_term(&word.term);
+        let is_same = |id: usize| match id.checked_sub(self.base.word_count()) {
+            None => same.contains(&id),
+            Some(id) => same_in_tail.contains(&(id as u32)),
+        };
+        for &(other, likeness) in &alike.list {
+            let other = other as usize;
+            if is_same(other) {
+                continue;
+            }
             // A word that is in both halves has one likeness and two numbers, so values are counted and not words.
             if kept >= MAX_ALIKE && likeness < last {
                 break;
@@ -216,34 +225,6 @@ impl Pool {
                 scores[slot as usize] += weight * gained;
             }
         }
-    }
-
-    /// The words of the store that are like a word and have another term, and how like: from 0 at the floor to 1. Most
-    /// alike first.
-    fn alike(&self, word: &QueryWord) -> Vec<(usize, f32)> {
-        let (row, inverse) = super::word_row(&word.word);
-        let vector: [f32; DIMENSIONS] = row.map(f32::from);
-        let Some(probe) = Probe::new(&vector).filter(|_| inverse > 0.0) else {
-            return Vec::new();
-        };
-        let (rows, inverses) = self.base.word_rows();
-        let mut cosines = Vec::with_capacity(inverses.len() + self.tail.words.len());
-        probe.append_cosines(rows, inverses, &mut cosines);
-        probe.append_cosines(&self.tail.word_rows, &self.tail.word_inverses, &mut cosines);
-        let same = self.base.of_term(&word.term);
-        let same_in_tail = self.tail.of_term(&word.term);
-        let is_same = |id: usize| match id.checked_sub(inverses.len()) {
-            None => same.contains(&id),
-            Some(id) => same_in_tail.contains(&(id as u32)),
-        };
-        let mut alike = Vec::new();
-        for (id, &cosine) in cosines.iter().enumerate() {
-            if cosine > SOFT_FLOOR && !is_same(id) {
-                alike.push((id, (cosine - SOFT_FLOOR) / (1.0 - SOFT_FLOOR)));
-            }
-        }
-        alike.sort_unstable_by(|left, right| right.1.total_cmp(&left.1));
-        alike
     }
 }
 

@@ -10,7 +10,8 @@
 //! | lengths of vectors, vectors | one f32 (1 / length) and 64 i8 a document |
 //! | sessions, labels | strings: u32 ends, then bytes |
 //! | terms, words of terms, words | strings; where the words of each term end; strings |
-//! | lengths of words' vectors, words' vectors | one f32 and 64 i8 a word |
+//! | words with vectors | u32: which words can be like others, rising |
+//! | lengths of words' vectors, words' vectors | one f32 and 64 i8 for each of these |
 //! | ends of postings, postings | see [`super::base`] |
 //! | sums | i64: what [`super::sums`] keeps of neighbours |
 //! | embedders, dimensions | strings; one u32 an embedder |
@@ -87,6 +88,7 @@ impl Pool {
         let mut terms = Vec::new();
         let mut term_words = Vec::new();
         let mut words = Vec::new();
+        let mut with_rows = Vec::new();
         let mut inverses = Vec::new();
         let mut rows = Vec::new();
         let mut ends = Vec::new();
@@ -102,19 +104,23 @@ impl Pool {
                 terms.push(*term);
                 term_words.push(words.len() as u32);
             }
+            let (row, inverse) = word_row(word);
+            if inverse > 0.0 {
+                with_rows.push(words.len() as u32);
+                rows.extend_from_slice(&row);
+                inverses.push(inverse);
+            }
             words.push(*word);
             if let Some(last) = term_words.last_mut() {
                 *last = words.len() as u32;
             }
-            let (row, inverse) = word_row(word);
-            rows.extend_from_slice(&row);
-            inverses.push(inverse);
             write_postings(&postings, &mut bytes);
             ends.push(bytes.len() as u32);
         }
         writer.strings(terms);
         writer.u32s(term_words);
         writer.strings(words);
+        writer.u32s(with_rows);
         writer.f32s(inverses);
         writer.signed(&rows);
         writer.u32s(ends);

@@ -2,14 +2,16 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use super::lexical::Lexical;
-use super::signals::Signals;
-use super::{Pool, external};
+use super::signals::{Handed, Signals};
+use super::{Pool, Sittings, external};
 use crate::answer::{Found, Hit, Query, Verdict};
 use crate::dates::Asked;
 use crate::recipe::{
-    DOUBT_BELOW, LIKE_AT_LEAST, NOTHING_BELOW, Recipe, STANDS_OUT_AMONG, STANDS_OUT_BY,
+    DOUBT_BELOW, FROM_AFTER, FROM_BEFORE, LIKE_AT_LEAST, NOTHING_BELOW, Recipe, STANDS_OUT_AMONG,
+    STANDS_OUT_BY,
 };
 use crate::scan::{self, Probe};
 use crate::table::{self, DIMENSIONS};
@@ -144,38 +146,124 @@ impl Pool {
         best / lexical.asked.max(f32::MIN_POSITIVE)
     }
 
+    /// The best of those that are hits, best first.
     fn best(
         &self,
         signals: &Signals<'_>,
         k: usize,
         is_hit: impl Fn(&Hit, u32) -> bool,
     ) -> Vec<Hit> {
-        // The worst of the best so far lies on top.
-        let mut best: BinaryHeap<Reverse<Ranked>> = BinaryHeap::new();
-        let mut least = 0.0;
-        for &slot in &self.sittings.order {
-            let score = signals.score(slot);
-            // Nearly all fail here. Orders begin with the oldest, so of equals the one that comes later is better.
-            if score <= 0.0 || score < least {
-                continue;
+        let mut best = Best {
+            hits: BinaryHeap::new(),
+            k,
+            least: 0.0,
+        };
+        let offer = |best: &mut Best, slot: u32, handed: Handed| {
+            let score = signals.score(slot, handed);
+            // Nearly all fail here.
+            if score <= 0.0 || score < best.least {
+                return;
             }
             let hit = Hit {
                 doc: self.columns.doc(slot),
                 score,
-                parts: signals.parts(slot),
+                parts: signals.parts(slot, handed),
             };
-            if !is_hit(&hit, slot) {
+            if is_hit(&hit, slot) {
+                best.push(hit);
+            }
+        };
+        if !signals.smooths() {
+            for &slot in &self.sittings.order {
+                if signals.ceiling(signals.base(slot), 0.0, 0.0) >= best.least {
+                    offer(&mut best, slot, Handed::default());
+                }
+            }
+            return best.into_hits();
+        }
+        for block in blocks(signals, &self.sittings, k) {
+            if block.ceiling < best.least {
                 continue;
             }
-            best.push(Reverse(Ranked(hit)));
-            if best.len() > k {
-                best.pop();
-            }
-            if best.len() == k {
-                least = best.peek().map_or(least, |worst| worst.0.0.score);
+            for (slot, handed) in signals.handed(block.sitting, block.range, block.best) {
+                offer(&mut best, slot, handed);
             }
         }
-        let sorted = best.into_sorted_vec();
+        for &slot in self.sittings.lone() {
+            let own = signals.base(slot);
+            if signals.ceiling(own, 0.0, own) >= best.least {
+                offer(&mut best, slot, signals.handed_by_itself(slot));
+            }
+        }
+        best.into_hits()
+    }
+}
+
+/// Members of a sitting that follow each other.
+struct Block<'a> {
+    sitting: &'a [u32],
+    range: Range<usize>,
+    /// The best base of the sitting.
+    best: f32,
+    /// No score among them is higher.
+    ceiling: f32,
+}
+
+/// A block has so many members at most: a sitting of thousands is not looked through for the sake of a few.
+const MAX_BLOCK: usize = 32;
+
+/// All blocks of all sittings. The `k` whose scores can be highest come first, so that most others need no look.
+fn blocks<'a>(signals: &Signals<'_>, sittings: &'a Sittings, k: usize) -> Vec<Block<'a>> {
+    let mut blocks = Vec::new();
+    for sitting in sittings.each() {
+        let best = signals.best_base(sitting);
+        for start in (0..sitting.len()).step_by(MAX_BLOCK) {
+            let end = sitting.len().min(start + MAX_BLOCK);
+            let (mut own, mut near) = (best, best);
+            if sitting.len() > MAX_BLOCK {
+                let from = start.saturating_sub(FROM_BEFORE.len());
+                let to = sitting.len().min(end + FROM_AFTER.len());
+                own = signals.best_base(&sitting[start..end]);
+                near = signals.best_base(&sitting[from..to]);
+            }
+            blocks.push(Block {
+                sitting,
+                range: start..end,
+                best,
+                ceiling: signals.ceiling(own, near, best),
+            });
+        }
+    }
+    if k < blocks.len() {
+        blocks.select_nth_unstable_by(k, |left, right| right.ceiling.total_cmp(&left.ceiling));
+    }
+    blocks
+}
+
+/// The best hits so far.
+struct Best {
+    /// The worst of them lies on top.
+    hits: BinaryHeap<Reverse<Ranked>>,
+    /// So many are kept.
+    k: usize,
+    /// What scores less is none of them.
+    least: f32,
+}
+
+impl Best {
+    fn push(&mut self, hit: Hit) {
+        self.hits.push(Reverse(Ranked(hit)));
+        if self.hits.len() > self.k {
+            self.hits.pop();
+        }
+        if self.hits.len() == self.k {
+            let worst = self.hits.peek();
+            self.least = worst.map_or(self.least, |worst| worst.0.0.score);
+        }
+    }
+
+    fn into_hits(self) -> Vec<Hit> {
+        let sorted = self.hits.into_sorted_vec();
         sorted.into_iter().map(|Reverse(ranked)| ranked.0).collect()
     }
 }

@@ -1,10 +1,12 @@
 //! The signals of one query, an array each, and what they add up to.
 
+use std::ops::Range;
+
 use super::columns::{ENDS_IN_A_QUESTION, NAMES_A_TIME};
 use super::{Columns, Pool, Sittings};
 use crate::answer::Parts;
 use crate::cues;
-use crate::dates::Asked;
+use crate::dates::{Asked, BEST_FIT};
 use crate::recipe::{Recipe, Smoothing};
 
 /// A label is one when it stands on so many documents; `Note: ` on a single one is a way of writing.
@@ -13,6 +15,9 @@ const MIN_LABELLED: u32 = 3;
 /// Cosines that lie closer together than this are not stretched any further: in a store of a few memories their
 /// differences are chance.
 const LEAST_SPREAD: f32 = 0.25;
+
+/// Sums of the same numbers in another order differ by less than this.
+const ROUNDING: f32 = 1e-4;
 
 /// Numbers that are added, or compared, side by side: what a processor does at once.
 const LANES: usize = 8;
@@ -26,13 +31,33 @@ pub(super) struct Signals<'a> {
     dense: Option<Spread>,
     /// The sum of both.
     base: Vec<f32>,
-    /// Empty when neighbours play no role, as is the next.
-    neighbours: Vec<f32>,
-    sitting: Vec<f32>,
+    /// How much neighbours count, from 0 to 1.
+    gate: f32,
+    /// The mean of the squares of `base`; 0 when neighbours play no role.
+    mean_square: f32,
+    limits: Limits,
     asked: Option<Asked>,
     asks_for_a_time: bool,
     /// Whether each label was named; empty when none was.
     named: Vec<bool>,
+}
+
+/// What bounds a score.
+struct Limits {
+    /// The sums of the weights of neighbours that are above 0, and of those below.
+    gained: f32,
+    lost: f32,
+    /// The weight of the best of the sitting, if it is above 0.
+    sitting: f32,
+    /// The most that what has nothing to do with words or vectors adds.
+    beside: f32,
+}
+
+/// What others hand on to a document.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Handed {
+    neighbours: f32,
+    sitting: f32,
 }
 
 impl<'a> Signals<'a> {
@@ -45,80 +70,137 @@ impl<'a> Signals<'a> {
         words: Vec<f32>,
         cosines: Vec<f32>,
     ) -> Self {
-        let order = &pool.sittings.order;
-        let lexical = Spread::of_words(words, order, 1.0 - recipe.dense);
-        let dense = (!cosines.is_empty()).then(|| Spread::of_cosines(cosines, order, recipe.dense));
-        let mut base: Vec<f32> = lexical.all().collect();
-        if let Some(dense) = &dense {
-            base.iter_mut()
+        let sittings = &pool.sittings;
+        let lexical = Spread::of_words(words, sittings, 1.0 - recipe.dense);
+        let dense =
+            (!cosines.is_empty()).then(|| Spread::of_cosines(cosines, sittings, recipe.dense));
+        let base: Vec<f32> = match &dense {
+            Some(dense) => lexical
+                .all()
                 .zip(dense.all())
-                .for_each(|(base, dense)| *base += dense);
-        }
-        let mut signals = Self {
+                .map(|(lexical, dense)| lexical + dense)
+                .collect(),
+            None => lexical.all().collect(),
+        };
+        let gate = if recipe.smoothing.is_on() {
+            sittings.gate()
+        } else {
+            0.0
+        };
+        let mean_square = if gate > 0.0 {
+            mean_square(&base, sittings)
+        } else {
+            0.0
+        };
+        let asked = (recipe.date != 0.0).then(|| Asked::of(query)).flatten();
+        let asks_for_a_time = recipe.when != 0.0 && cues::asks_for_a_time(query);
+        let named = named_labels(pool, recipe, query);
+        let beside = [
+            (recipe.date * BEST_FIT, asked.is_some()),
+            (recipe.label, !named.is_empty()),
+            (recipe.when, asks_for_a_time),
+            (-recipe.question, true),
+        ];
+        let beside = beside.map(|(most, applies)| weight(most.max(0.0), applies));
+        Self {
             columns: &pool.columns,
             recipe,
             lexical,
             dense,
             base,
-            neighbours: Vec::new(),
-            sitting: Vec::new(),
-            asked: (recipe.date != 0.0).then(|| Asked::of(query)).flatten(),
-            asks_for_a_time: recipe.when != 0.0 && cues::asks_for_a_time(query),
-            named: named_labels(pool, recipe, query),
-        };
-        let gate = pool.sittings.gate();
-        if recipe.smoothing.is_on() && gate > 0.0 {
-            signals.smooth(&pool.sittings, gate);
+            gate,
+            mean_square,
+            limits: Limits::new(&recipe.smoothing, beside.iter().sum()),
+            asked,
+            asks_for_a_time,
+            named,
         }
-        signals
     }
 
-    /// What neighbours and sittings hand on.
-    fn smooth(&mut self, sittings: &Sittings, gate: f32) {
+    /// Whether neighbours hand anything on.
+    pub(super) fn smooths(&self) -> bool {
+        self.gate > 0.0
+    }
+
+    /// What each member of a sitting that is in a range gets from the others.
+    pub(super) fn handed(
+        &self,
+        members: &[u32],
+        range: Range<usize>,
+        best: f32,
+    ) -> impl Iterator<Item = (u32, Handed)> {
         let Smoothing {
             before,
             after,
-            sitting: from_sitting,
-        } = self.recipe.smoothing;
-        let base = &self.base;
-        let squares = sum(&sittings.order, |slot| base[slot as usize].powi(2));
-        let mean = squares / (sittings.order.len() as f32).max(1.0);
-        self.neighbours = vec![0.0; base.len()];
-        self.sitting = vec![0.0; base.len()];
-        // With room before the first and after the last, so that each member has all its neighbours.
-        let mut told = Vec::new();
-        for members in sittings.each(self.columns) {
-            told.clear();
-            told.resize(before.len(), 0.0);
-            let mut best = 0.0;
-            told.extend(members.iter().map(|&slot| {
-                let own = base[slot as usize];
-                best = if own > best { own } else { best };
-                own.powi(2) - mean
-            }));
-            told.resize(told.len() + after.len(), 0.0);
-            let around = told.windows(before.len() + 1 + after.len());
-            for (&slot, around) in members.iter().zip(around) {
-                let earlier = around[..before.len()].iter().rev().zip(before);
-                let later = around[before.len() + 1..].iter().zip(after);
-                let sum: f32 = earlier
-                    .chain(later)
-                    .map(|(told, weight)| told * weight)
-                    .sum();
-                self.neighbours[slot as usize] = gate * sum;
-                self.sitting[slot as usize] = gate * from_sitting * best;
-            }
+            sitting,
+        } = &self.recipe.smoothing;
+        let told = |at: usize| {
+            members
+                .get(at)
+                .map_or(0.0, |&slot| self.base(slot).powi(2) - self.mean_square)
+        };
+        let sitting = self.gate * sitting * best;
+        range.map(move |at| {
+            let earlier = before.iter().enumerate().map(|(places, weight)| {
+                let told = at.checked_sub(places + 1).map_or(0.0, told);
+                told * weight
+            });
+            let later = after.iter().enumerate();
+            let later = later.map(|(places, weight)| told(at + places + 1) * weight);
+            let neighbours = self.gate * earlier.chain(later).sum::<f32>();
+            (
+                members[at],
+                Handed {
+                    neighbours,
+                    sitting,
+                },
+            )
+        })
+    }
+
+    /// What a document gets that sits alone.
+    pub(super) fn handed_by_itself(&self, slot: u32) -> Handed {
+        Handed {
+            neighbours: 0.0,
+            sitting: self.gate * self.recipe.smoothing.sitting * self.base(slot).max(0.0),
         }
     }
 
+    /// The sum of the lexical and the dense part.
+    pub(super) fn base(&self, slot: u32) -> f32 {
+        self.base[slot as usize]
+    }
+
+    /// The most of it that any of these has; 0 if there are none.
+    pub(super) fn best_base(&self, slots: &[u32]) -> f32 {
+        slots.iter().fold(0.0, |best, &slot| {
+            let own = self.base(slot);
+            if own > best { own } else { best }
+        })
+    }
+
+    /// More than the score of any document can be that has no more than `own` of the base, whose neighbours have no more
+    /// than `near`, and whose sitting no more than `best`.
+    pub(super) fn ceiling(&self, own: f32, near: f32, best: f32) -> f32 {
+        let Limits {
+            gained,
+            lost,
+            sitting,
+            beside,
+        } = self.limits;
+        let told = (near.powi(2) - self.mean_square).max(0.0);
+        let handed = gained * told - lost * self.mean_square + sitting * best;
+        own + self.gate * handed + beside + ROUNDING
+    }
+
     /// What each signal gives a document, weights included.
-    pub(super) fn parts(&self, slot: u32) -> Parts {
+    pub(super) fn parts(&self, slot: u32, handed: Handed) -> Parts {
         let at = slot as usize;
         Parts {
             lexical: self.lexical.at(at),
             dense: self.dense.as_ref().map_or(0.0, |dense| dense.at(at)),
-            neighbours: self.neighbours.get(at).copied().unwrap_or(0.0),
-            sitting: self.sitting.get(at).copied().unwrap_or(0.0),
+            neighbours: handed.neighbours,
+            sitting: handed.sitting,
             date: self.date(slot),
             label: self.label(at),
             when: self.when(at),
@@ -127,12 +209,9 @@ impl<'a> Signals<'a> {
     }
 
     /// The sum of the parts, to the last bit, without taking them apart.
-    pub(super) fn score(&self, slot: u32) -> f32 {
+    pub(super) fn score(&self, slot: u32, handed: Handed) -> f32 {
         let at = slot as usize;
-        let mut score = self.base[at];
-        if let (Some(neighbours), Some(sitting)) = (self.neighbours.get(at), self.sitting.get(at)) {
-            score = score + neighbours + sitting;
-        }
+        let score = self.base[at] + handed.neighbours + handed.sitting;
         score + self.date(slot) + self.label(at) + self.when(at) + self.question(at)
     }
 
@@ -173,6 +252,18 @@ impl<'a> Signals<'a> {
     }
 }
 
+impl Limits {
+    fn new(smoothing: &Smoothing, beside: f32) -> Self {
+        let weights = || smoothing.before.iter().chain(&smoothing.after);
+        Self {
+            gained: weights().map(|weight| weight.max(0.0)).sum(),
+            lost: weights().map(|weight| weight.min(0.0)).sum(),
+            sitting: smoothing.sitting.max(0.0),
+            beside,
+        }
+    }
+}
+
 fn weight(weight: f32, applies: bool) -> f32 {
     if applies { weight } else { 0.0 }
 }
@@ -186,22 +277,22 @@ struct Spread {
 
 impl Spread {
     /// Words that all say alike are worth what they are worth to each: the least is a document that says none.
-    fn of_words(values: Vec<f32>, order: &[u32], width: f32) -> Self {
-        let (_, most) = Self::living(&values, order);
+    fn of_words(values: Vec<f32>, sittings: &Sittings, width: f32) -> Self {
+        let (_, most) = Self::living(&values, sittings);
         Self::over((0.0, most), values, width)
     }
 
-    fn of_cosines(values: Vec<f32>, order: &[u32], width: f32) -> Self {
-        let (least, most) = Self::living(&values, order);
+    fn of_cosines(values: Vec<f32>, sittings: &Sittings, width: f32) -> Self {
+        let (least, most) = Self::living(&values, sittings);
         Self::over((least, most.max(least + LEAST_SPREAD)), values, width)
     }
 
     /// The bounds of the living.
-    fn living(values: &[f32], order: &[u32]) -> (f32, f32) {
-        if order.len() == values.len() {
+    fn living(values: &[f32], sittings: &Sittings) -> (f32, f32) {
+        if sittings.order.len() == values.len() {
             bounds(values)
         } else {
-            let living = order.iter().map(|&slot| values[slot as usize]);
+            let living = sittings.order.iter().map(|&slot| values[slot as usize]);
             living.fold(EMPTY, widen)
         }
     }
@@ -254,16 +345,26 @@ fn bounds(values: &[f32]) -> (f32, f32) {
     widened(widened(widened(EMPTY, &least), &most), rest)
 }
 
-/// The sum over slots. The order of additions depends on how many there are and on nothing else.
-fn sum(order: &[u32], value: impl Fn(u32) -> f32) -> f32 {
-    let (chunks, rest) = order.as_chunks::<LANES>();
+/// The mean of the squares of the living. The order of additions is that of the documents and depends on nothing else.
+fn mean_square(base: &[f32], sittings: &Sittings) -> f32 {
+    let order = &sittings.order;
+    let sum = if sittings.are_all() {
+        sum_of_squares(base, |value| *value)
+    } else {
+        sum_of_squares(order, |&slot| base[slot as usize])
+    };
+    sum / (order.len() as f32).max(1.0)
+}
+
+fn sum_of_squares<T>(items: &[T], value: impl Fn(&T) -> f32) -> f32 {
+    let (chunks, rest) = items.as_chunks::<LANES>();
     let mut lanes = [0.0; LANES];
     for chunk in chunks {
-        for (lane, &slot) in lanes.iter_mut().zip(chunk) {
-            *lane += value(slot);
+        for (lane, item) in lanes.iter_mut().zip(chunk) {
+            *lane += value(item).powi(2);
         }
     }
-    let rest = rest.iter().map(|&slot| value(slot));
+    let rest = rest.iter().map(|item| value(item).powi(2));
     lanes.into_iter().chain(rest).sum()
 }
 

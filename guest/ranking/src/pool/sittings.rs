@@ -25,11 +25,21 @@ const REACH: usize = 2;
 pub(super) struct Sittings {
     /// Living slots in the order of their documents' numbers.
     pub(super) order: Vec<u32>,
-    /// The same of each session. Those without one are in none.
-    sessions: Vec<Vec<u32>>,
+    /// Whether that is another order than that of the slots, or leaves some out.
+    is_mixed: bool,
+    sessions: Vec<Session>,
+    /// Those without a session, in the same order.
+    lone: Vec<u32>,
     /// How many documents have each label.
     pub(super) label_counts: Vec<u32>,
     pub(super) sums: Sums,
+}
+
+/// The members of a session in their order, and where each of its sittings ends.
+#[derive(Default)]
+struct Session {
+    members: Vec<u32>,
+    ends: Vec<u32>,
 }
 
 impl Sittings {
@@ -37,13 +47,14 @@ impl Sittings {
     pub(super) fn of(columns: &Columns, sums: Sums) -> Self {
         let mut sittings = Self {
             sums,
+            order: (0..columns.len() as u32).collect(),
             ..Self::default()
         };
         for slot in 0..columns.len() as u32 {
-            sittings.order.push(slot);
             sittings.count_label(columns, slot);
-            if let Some(list) = sittings.session(columns, slot) {
-                list.push(slot);
+            match sittings.session(columns, slot) {
+                Some(session) => session.insert(columns, session.members.len(), slot),
+                None => sittings.lone.push(slot),
             }
         }
         sittings
@@ -53,16 +64,19 @@ impl Sittings {
     pub(super) fn insert(&mut self, slot: u32, rows: &Rows<'_>) {
         let columns = rows.columns;
         let at = place(columns, &self.order, slot);
+        self.is_mixed |= at != self.order.len() || at != slot as usize;
         self.order.insert(at, slot);
         self.count_label(columns, slot);
         self.sums.add_document(rows, slot, 1);
-        if let Some(mut list) = self.session(columns, slot).map(std::mem::take) {
-            let at = place(columns, &list, slot);
-            self.add_pairs(around(&list, at, 0), rows, -1);
-            list.insert(at, slot);
-            self.add_pairs(around(&list, at, 1), rows, 1);
-            self.sessions[columns.sessions[slot as usize] as usize] = list;
-        }
+        let Some(mut session) = self.session(columns, slot).map(std::mem::take) else {
+            self.lone.insert(place(columns, &self.lone, slot), slot);
+            return;
+        };
+        let at = place(columns, &session.members, slot);
+        self.add_pairs(around(&session.members, at, 0), rows, -1);
+        session.insert(columns, at, slot);
+        self.add_pairs(around(&session.members, at, 1), rows, 1);
+        self.sessions[columns.sessions[slot as usize] as usize] = session;
     }
 
     /// Takes a slot out that was taken in.
@@ -70,6 +84,7 @@ impl Sittings {
         let columns = rows.columns;
         let at = place(columns, &self.order, slot);
         self.order.remove(at);
+        self.is_mixed = true;
         if let Some(count) = self
             .label_counts
             .get_mut(columns.labels[slot as usize] as usize)
@@ -77,24 +92,38 @@ impl Sittings {
             *count -= 1;
         }
         self.sums.add_document(rows, slot, -1);
-        if let Some(mut list) = self.session(columns, slot).map(std::mem::take) {
-            let at = place(columns, &list, slot);
-            self.add_pairs(around(&list, at, 1), rows, -1);
-            list.remove(at);
-            self.add_pairs(around(&list, at, 0), rows, 1);
-            self.sessions[columns.sessions[slot as usize] as usize] = list;
-        }
+        let Some(mut session) = self.session(columns, slot).map(std::mem::take) else {
+            self.lone.remove(place(columns, &self.lone, slot));
+            return;
+        };
+        let at = place(columns, &session.members, slot);
+        self.add_pairs(around(&session.members, at, 1), rows, -1);
+        session.members.remove(at);
+        session.find_ends(columns);
+        self.add_pairs(around(&session.members, at, 0), rows, 1);
+        self.sessions[columns.sessions[slot as usize] as usize] = session;
     }
 
-    /// The members of each sitting. One without a session sits alone.
-    pub(super) fn each<'a>(&'a self, columns: &'a Columns) -> impl Iterator<Item = &'a [u32]> {
-        let alone = |slot: &&u32| columns.sessions[**slot as usize] == NONE;
-        let lone = self.order.iter().filter(alone).map(std::slice::from_ref);
-        let together = |one: &u32, other: &u32| !is_long_gap(columns, *one, *other);
-        let sessions = self.sessions.iter();
-        sessions
-            .flat_map(move |list| list.chunk_by(together))
-            .chain(lone)
+    /// Whether the living are all slots, in order: what is asked of one after the other can be asked of all at once.
+    pub(super) fn are_all(&self) -> bool {
+        !self.is_mixed
+    }
+
+    /// The members of each sitting; those who sit alone for want of a session are not among them.
+    pub(super) fn each(&self) -> impl Iterator<Item = &[u32]> {
+        self.sessions.iter().flat_map(|session| {
+            let mut start = 0;
+            session.ends.iter().map(move |&end| {
+                let members = &session.members[start..end as usize];
+                start = end as usize;
+                members
+            })
+        })
+    }
+
+    /// Those who have no session.
+    pub(super) fn lone(&self) -> &[u32] {
+        &self.lone
     }
 
     /// How much neighbours count, from 0 to 1.
@@ -102,15 +131,15 @@ impl Sittings {
         (self.sums.coherence() as f32 / FULL_COHERENCE).clamp(0.0, 1.0)
     }
 
-    /// The members of a slot's session so far, if it has one.
-    fn session(&mut self, columns: &Columns, slot: u32) -> Option<&mut Vec<u32>> {
+    /// A slot's session so far, if it has one.
+    fn session(&mut self, columns: &Columns, slot: u32) -> Option<&mut Session> {
         let session = columns.sessions[slot as usize];
         if session == NONE {
             return None;
         }
         let session = session as usize;
         if session >= self.sessions.len() {
-            self.sessions.resize_with(session + 1, Vec::new);
+            self.sessions.resize_with(session + 1, Session::default);
         }
         Some(&mut self.sessions[session])
     }
@@ -136,6 +165,35 @@ impl Sittings {
                     self.sums.add_pair(rows, slot, other, sign);
                 }
             }
+        }
+    }
+}
+
+impl Session {
+    fn insert(&mut self, columns: &Columns, at: usize, slot: u32) {
+        self.members.insert(at, slot);
+        // Nearly all members are newer than all others.
+        if at + 1 < self.members.len() {
+            self.find_ends(columns);
+            return;
+        }
+        let goes_on = at.checked_sub(1).is_some_and(|before| {
+            let before = self.members[before];
+            !is_long_gap(columns, before, slot)
+        });
+        match self.ends.last_mut().filter(|_| goes_on) {
+            Some(end) => *end += 1,
+            None => self.ends.push(self.members.len() as u32),
+        }
+    }
+
+    fn find_ends(&mut self, columns: &Columns) {
+        let together = |one: &u32, other: &u32| !is_long_gap(columns, *one, *other);
+        self.ends.clear();
+        let mut end = 0;
+        for sitting in self.members.chunk_by(together) {
+            end += sitting.len() as u32;
+            self.ends.push(end);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::alike::WordRows;
 use super::word_row;
 use crate::scan;
 use crate::table::{self, DIMENSIONS};
@@ -23,8 +24,8 @@ pub(super) struct Tail {
     pub(super) words: Vec<Box<str>>,
     pub(super) terms: Vec<Box<str>>,
     pub(super) postings: Vec<Vec<Posting>>,
-    pub(super) word_rows: Vec<i8>,
-    pub(super) word_inverses: Vec<f32>,
+    pub(super) word_rows: WordRows,
+    rows_of_words: Vec<i8>,
     /// The rows of documents, in order of their slots.
     rows: Vec<i8>,
 }
@@ -56,8 +57,11 @@ impl Tail {
         self.terms.push(term.into());
         self.postings.push(Vec::new());
         let (row, inverse) = word_row(word);
-        self.word_rows.extend_from_slice(&row);
-        self.word_inverses.push(inverse);
+        if inverse > 0.0 {
+            self.word_rows.words.push(id as u32);
+            self.word_rows.inverses.push(inverse);
+            self.rows_of_words.extend_from_slice(&row);
+        }
         id
     }
 
@@ -74,6 +78,11 @@ impl Tail {
     /// The rows of all documents of the tail.
     pub(super) fn rows(&self) -> &[i8] {
         &self.rows
+    }
+
+    /// The rows of its words, of those that have one.
+    pub(super) fn rows_of_words(&self) -> &[i8] {
+        &self.rows_of_words
     }
 
     /// The words of a term.

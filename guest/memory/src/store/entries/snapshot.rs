@@ -1,13 +1,15 @@
 //! What the journal adds up to, as bytes: the part of `index.bin` that saves reading the journal.
 //!
 //! ```text
-//! store id, next id, ids to leave out, reached, listed, known from
+//! store id, next id, ids to leave out, reached, listed, known from, bytes of lines that hold texts
 //! how many sessions, each a string
-//! how many memories, each (in the order of their ids):
-//!   id, offset, creation (each less that of the memory before), a byte of signs,
-//!   length, CRC, content hash, revision, and what the signs say that there is
+//! how many memories; where the record of each ends (a u32); their records, in the order of their ids:
+//!   content hash, CRC, id, offset, length, creation, a byte of signs, revision, and what the signs say that there is
 //! ```
+//!
+//! A record says all about its memory, so it can be read without those before it.
 
+use std::fmt;
 use std::rc::Rc;
 
 use jiff::Timestamp;
@@ -15,6 +17,7 @@ use jiff::Timestamp;
 use super::super::bytes::{In, Out};
 use super::super::entry::{Entry, Place};
 use super::super::index::Derived;
+use super::book::Book;
 use super::{Entries, Revisions};
 use crate::config::{DEFAULT_IMPORTANCE, Kind};
 
@@ -27,12 +30,55 @@ const HAS_TAGS: u8 = 1 << 4;
 const HAS_TIMES: u8 = 1 << 5;
 const IS_FORGOTTEN: u8 = 1 << 6;
 
-/// What is given as a difference from the memory before.
+/// Where the content hash of a record is, and its id, which is a number of several bytes.
+const ID_AT: usize = 8 + 4;
+
+/// The memories of a snapshot, as bytes.
 #[derive(Default)]
-struct Before {
-    id: u64,
-    offset: u64,
-    created: i64,
+pub(super) struct Records {
+    /// Where each record ends, counted from the first one.
+    ends: Vec<u32>,
+    bytes: Vec<u8>,
+    /// Where the first one begins.
+    start: usize,
+    /// By the number that a record gives.
+    sessions: Vec<Rc<str>>,
+}
+
+impl Records {
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The id of a record, whatever else is in it.
+    pub(super) fn id(&self, record: u32) -> Option<u64> {
+        In(self.bytes(record)?.get(ID_AT..)?).number()
+    }
+
+    /// The content hash in a record.
+    pub(super) fn content(&self, record: u32) -> Option<u64> {
+        In(self.bytes(record)?).eight()
+    }
+
+    /// The memory.
+    pub(super) fn entry(&self, record: u32) -> Option<Entry> {
+        decode_entry(&mut In(self.bytes(record)?), &self.sessions)
+    }
+
+    fn bytes(&self, record: u32) -> Option<&[u8]> {
+        let record = record as usize;
+        let start = record.checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.bytes
+            .get(self.start..)?
+            .get(start as usize..*self.ends.get(record)? as usize)
+    }
+}
+
+impl fmt::Debug for Records {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} records", self.len())
+    }
 }
 
 impl Entries {
@@ -46,6 +92,7 @@ impl Entries {
             revisions.reached,
             revisions.listed,
             revisions.known_from,
+            self.live_bytes,
         ] {
             out.number(number);
         }
@@ -54,15 +101,19 @@ impl Entries {
         out.number(sessions.len() as u64);
         sessions.iter().for_each(|session| out.string(session));
         out.number(self.by_id.len() as u64);
-        let mut before = Before::default();
-        for entry in self.by_id.values() {
-            encode_entry(entry, &sessions, &mut before, out);
-        }
+        let mut ends = Vec::with_capacity(self.by_id.len());
+        let mut records = Out::default();
+        self.by_id.each(|entry| {
+            encode_entry(entry, &sessions, &mut records);
+            ends.push(records.0.len() as u32);
+        });
+        ends.into_iter().for_each(|end| out.four(end));
+        out.0.extend(records.0);
     }
 
     /// The same from bytes, as all that changed; `None` if they are damaged.
-    pub(crate) fn decode(bytes: &[u8], derived: Derived) -> Option<Self> {
-        let mut bytes = In(bytes);
+    pub(crate) fn decode(all: Vec<u8>, derived: Derived) -> Option<Self> {
+        let mut bytes = In(&all);
         let mut entries = Self {
             store: bytes.string()?.to_owned(),
             next_id: bytes.number()?,
@@ -72,6 +123,7 @@ impl Entries {
                 listed: bytes.number()?,
                 known_from: bytes.number()?,
             },
+            live_bytes: bytes.number()?,
             derived: Some(derived),
             was_reset: true,
             ..Self::default()
@@ -80,35 +132,31 @@ impl Entries {
             .map(|_| bytes.string().map(Rc::from))
             .collect::<Option<_>>()?;
         let count = bytes.count()?;
-        let mut all = Vec::with_capacity(count);
-        let mut before = Before::default();
-        for index in 0..count {
-            let last = before.id;
-            let entry = decode_entry(&mut bytes, &sessions, &mut before)?;
-            if index > 0 && entry.id <= last {
-                return None;
-            }
-            entries.live_bytes += entry.place.bytes();
-            all.push((entry.id, Rc::new(entry)));
+        let ends = bytes.take(count.checked_mul(4)?)?.as_chunks().0;
+        let ends: Vec<u32> = ends.iter().map(|end| u32::from_le_bytes(*end)).collect();
+        let length = bytes.0.len();
+        if !ends.is_sorted() || ends.last().map_or(0, |last| *last as usize) != length {
+            return None;
         }
-        bytes.end()?;
-        entries.by_content = all.iter().map(|(id, entry)| (entry.content, *id)).collect();
-        entries.by_id = all.into_iter().collect();
-        entries.sessions = sessions.into_iter().collect();
+        entries.sessions = sessions.iter().map(Rc::clone).collect();
+        entries.by_id = Book::of(Records {
+            ends,
+            start: all.len() - length,
+            bytes: all,
+            sessions,
+        })?;
         Some(entries)
     }
 }
 
-fn encode_entry(entry: &Entry, sessions: &[&str], before: &mut Before, out: &mut Out) {
+fn encode_entry(entry: &Entry, sessions: &[&str], out: &mut Out) {
     let created = entry.created_at.as_millisecond();
-    out.number(entry.id.wrapping_sub(before.id));
-    out.signed(entry.place.offset.wrapping_sub(before.offset) as i64);
-    out.signed(created.wrapping_sub(before.created));
-    *before = Before {
-        id: entry.id,
-        offset: entry.place.offset,
-        created,
-    };
+    out.eight(entry.content);
+    out.four(entry.place.crc);
+    out.number(entry.id);
+    out.number(entry.place.offset);
+    out.number(entry.place.length.into());
+    out.signed(created);
     let times = [
         entry.modified_at,
         entry.last_accessed,
@@ -128,9 +176,6 @@ fn encode_entry(entry: &Entry, sessions: &[&str], before: &mut Before, out: &mut
         )
         | sign(IS_FORGOTTEN, entry.forgotten_at.is_some());
     out.0.push(signs);
-    out.number(entry.place.length.into());
-    out.four(entry.place.crc);
-    out.eight(entry.content);
     out.number(entry.revision);
     if signs & HAS_IMPORTANCE != 0 {
         out.eight(entry.importance.to_bits());
@@ -153,23 +198,19 @@ fn encode_entry(entry: &Entry, sessions: &[&str], before: &mut Before, out: &mut
     }
 }
 
-fn decode_entry(bytes: &mut In<'_>, sessions: &[Rc<str>], before: &mut Before) -> Option<Entry> {
-    let id = before.id.wrapping_add(bytes.number()?);
-    let offset = before.offset.wrapping_add(bytes.signed()? as u64);
-    let created = before.created.wrapping_add(bytes.signed()?);
-    *before = Before {
-        id,
-        offset,
-        created,
+fn decode_entry(bytes: &mut In<'_>, sessions: &[Rc<str>]) -> Option<Entry> {
+    let content = bytes.eight()?;
+    let crc = bytes.four()?;
+    let id = bytes.number()?;
+    let place = Place {
+        offset: bytes.number()?,
+        length: bytes.number()?.try_into().ok()?,
+        crc,
     };
+    let created = bytes.signed()?;
+    let created_at = Timestamp::from_millisecond(created).ok()?;
     let signs = bytes.byte()?;
     let has = |sign: u8| signs & sign != 0;
-    let created_at = Timestamp::from_millisecond(created).ok()?;
-    let place = Place {
-        offset,
-        length: bytes.number()?.try_into().ok()?,
-        crc: bytes.four()?,
-    };
     let mut entry = Entry {
         id,
         kind: *Kind::ALL.get(usize::from(signs & KIND))?,
@@ -181,7 +222,7 @@ fn decode_entry(bytes: &mut In<'_>, sessions: &[Rc<str>], before: &mut Before) -
         modified_at: created_at,
         forgotten_at: None,
         place,
-        content: bytes.eight()?,
+        content,
         touched_on_disk: created_at,
         revision: bytes.number()?,
     };

@@ -1,0 +1,109 @@
+//! Which words of a store are like a word.
+//!
+//! Words that can be like others have a row, most of a store's names have none. To compare a word with all of
+//! them is most of what a search costs in a small store, and people ask again about what they are at: so what was found is
+//! remembered. What came since is compared when the word is asked for again.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::base::Base;
+use super::tail::Tail;
+use super::word_row;
+use crate::recipe::SOFT_FLOOR;
+use crate::scan::Probe;
+use crate::table::DIMENSIONS;
+
+/// So many likenesses are remembered, of all words together: half a megabyte. A word has some hundred.
+const MAX_REMEMBERED: usize = 64 * 1024;
+
+/// Words with rows.
+#[derive(Default)]
+pub(super) struct WordRows {
+    /// Their numbers, which rise.
+    pub(super) words: Vec<u32>,
+    /// 1 divided by the length of each row.
+    pub(super) inverses: Vec<f32>,
+}
+
+/// What is like a word.
+#[derive(Default)]
+pub(super) struct Likenesses {
+    /// Words and how like they are, from 0 at the floor to 1, most alike first. Words of the base are numbered first, those
+    /// of the tail after them.
+    pub(super) list: Vec<(u32, f32)>,
+    /// So many rows of the tail have been looked at.
+    of_tail: usize,
+}
+
+/// What was found before.
+#[derive(Default)]
+pub(super) struct Remembered {
+    of_word: RefCell<HashMap<Box<str>, Rc<Likenesses>>>,
+}
+
+impl Remembered {
+    /// What is like a word, itself included where the store has it.
+    pub(super) fn alike(&self, word: &str, base: &Base, tail: &Tail) -> Rc<Likenesses> {
+        let mut of_word = self.of_word.borrow_mut();
+        let known = of_word.get(word);
+        if let Some(known) = known
+            && known.of_tail == tail.word_rows.words.len()
+        {
+            return Rc::clone(known);
+        }
+        let found = Rc::new(Likenesses::find(word, known.map(Rc::as_ref), base, tail));
+        let total: usize = of_word.values().map(|known| known.list.len()).sum();
+        if total + found.list.len() > MAX_REMEMBERED {
+            of_word.clear();
+        }
+        of_word.insert(word.into(), Rc::clone(&found));
+        found
+    }
+}
+
+impl Likenesses {
+    /// Goes on from what is known, or from the start.
+    fn find(word: &str, known: Option<&Self>, base: &Base, tail: &Tail) -> Self {
+        let mut found = Self {
+            list: known.map(|known| known.list.clone()).unwrap_or_default(),
+            of_tail: tail.word_rows.words.len(),
+        };
+        let (row, inverse) = word_row(word);
+        let vector: [f32; DIMENSIONS] = row.map(f32::from);
+        let Some(probe) = Probe::new(&vector).filter(|_| inverse > 0.0) else {
+            return found;
+        };
+        if known.is_none() {
+            found.add(&probe, (base.word_rows(), base.rows_of_words()), 0, 0);
+        }
+        let from = known.map_or(0, |known| known.of_tail);
+        found.add(
+            &probe,
+            (&tail.word_rows, tail.rows_of_words()),
+            from,
+            base.word_count(),
+        );
+        found
+            .list
+            .sort_unstable_by(|left, right| right.1.total_cmp(&left.1));
+        found
+    }
+
+    /// Compares rows from one of them on; their words are numbered from `first` on.
+    fn add(&mut self, probe: &Probe, (words, rows): (&WordRows, &[i8]), from: usize, first: usize) {
+        let mut cosines = Vec::new();
+        probe.cosines(
+            &rows[from * DIMENSIONS..],
+            &words.inverses[from..],
+            &mut cosines,
+        );
+        for (&word, &cosine) in words.words[from..].iter().zip(&cosines) {
+            if cosine > SOFT_FLOOR {
+                let likeness = (cosine - SOFT_FLOOR) / (1.0 - SOFT_FLOOR);
+                self.list.push((first as u32 + word, likeness));
+            }
+        }
+    }
+}
