@@ -61,14 +61,6 @@ fn help_is_short_and_long() {
 }
 
 #[test]
-fn the_version_is_the_package_s() {
-    assert_eq!(
-        text(&run(&["--version"]).stdout),
-        format!("personal-memory {}\n", env!("CARGO_PKG_VERSION"))
-    );
-}
-
-#[test]
 fn list_tools_prints_the_tools_and_touches_no_disk() {
     let home = tempfile::tempdir().unwrap();
     let output = command()

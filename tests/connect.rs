@@ -70,7 +70,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 fn program() -> String {
-    fs::canonicalize(PROGRAM)
+    fs::canonicalize(&*PROGRAM)
         .unwrap()
         .to_str()
         .unwrap()

@@ -235,12 +235,12 @@ fn apps_that_start_something_else_are_found() {
     let (report, code) = examine(json!({"command": "/no/such/personal-memory"}));
     assert_eq!(code, 1);
     check(&report, "Cursor", "fail", "/no/such/personal-memory");
-    let (report, code) = examine(json!({"command": PROGRAM}));
+    let (report, code) = examine(json!({"command": *PROGRAM}));
     assert_eq!(code, 0);
     check(&report, "Cursor", "warn", "another memory");
     for entry in [
-        json!({"command": PROGRAM, "args": ["--data-dir", data]}),
-        json!({"command": PROGRAM, "env": {"PERSONAL_MEMORY_DIR": data}}),
+        json!({"command": *PROGRAM, "args": ["--data-dir", data]}),
+        json!({"command": *PROGRAM, "env": {"PERSONAL_MEMORY_DIR": data}}),
     ] {
         check(&examine(entry).0, "Cursor", "ok", "connected, starts");
     }

@@ -411,7 +411,7 @@ fn a_process_does_not_outlive_a_client_that_was_killed() {
         read forever"#;
     let data = tempfile::tempdir().unwrap();
     let mut client = Command::new("sh")
-        .args(["-c", CLIENT, crate::harness::PROGRAM])
+        .args(["-c", CLIENT, &crate::harness::PROGRAM])
         .arg(data.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -107,7 +107,7 @@ fn as_nobody(data: &Path) -> Option<Builder> {
             "--reuid=65534",
             "--regid=65534",
             "--clear-groups",
-            PROGRAM,
+            &PROGRAM,
             "--version",
         ])
         .output();
@@ -122,7 +122,7 @@ fn as_nobody(data: &Path) -> Option<Builder> {
                 "--reuid=65534",
                 "--regid=65534",
                 "--clear-groups",
-                PROGRAM,
+                &PROGRAM,
                 "--data-dir",
             ],
         )

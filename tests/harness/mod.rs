@@ -15,6 +15,7 @@ mod recorded;
 mod server;
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -46,8 +47,15 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// Seconds for `--timeout` that no test waits for: what ends before was ended by something else.
 pub(crate) const NO_DEADLINE: &str = "3600";
 
-/// The program under test.
-pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_personal-memory");
+/// The program under test, beside these tests in the target directory. `host/tests/program.rs` is why cargo has built it
+/// by now whenever it runs the tests of the workspace.
+pub(crate) static PROGRAM: LazyLock<String> = LazyLock::new(|| {
+    let tests = std::env::current_exe().unwrap();
+    let profile = tests.ancestors().nth(2).unwrap();
+    let program = profile.join(format!("personal-memory{}", std::env::consts::EXE_SUFFIX));
+    assert!(program.exists(), "{program:?} is missing: test the whole workspace");
+    program.into_os_string().into_string().unwrap()
+});
 
 /// Waits until something holds that comes about without us, for as long as [`PATIENCE`] lasts.
 pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {

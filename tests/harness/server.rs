@@ -62,7 +62,7 @@ pub(crate) struct Finished {
 
 /// The program with nothing of the tester's own around it: neither their memory nor their caches.
 pub(crate) fn command() -> Command {
-    let mut command = Command::new(PROGRAM);
+    let mut command = Command::new(&*PROGRAM);
     command
         .env_remove("PERSONAL_MEMORY_DIR")
         .env_remove("PERSONAL_MEMORY_TOKEN")
