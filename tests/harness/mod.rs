@@ -53,7 +53,10 @@ pub(crate) static PROGRAM: LazyLock<String> = LazyLock::new(|| {
     let tests = std::env::current_exe().unwrap();
     let profile = tests.ancestors().nth(2).unwrap();
     let program = profile.join(format!("personal-memory{}", std::env::consts::EXE_SUFFIX));
-    assert!(program.exists(), "{program:?} is missing: test the whole workspace");
+    assert!(
+        program.exists(),
+        "{program:?} is missing: test the whole workspace"
+    );
     program.into_os_string().into_string().unwrap()
 });
 
