@@ -79,6 +79,10 @@ pub struct SandboxConfig {
     pub embedder: Option<String>,
     /// What it may use.
     pub limits: Limits,
+    /// Whether a call waits for the file system itself instead of having another thread wait, which is a third of a
+    /// short call. What was begun then ends before the call does; but no deadline ends a wait that the operating system
+    /// does not end, such as for the other side of a pipe. For a component that we know, in a directory of its own.
+    pub waits_for_files: bool,
 }
 
 /// Where a running call's notifications go.

@@ -99,6 +99,10 @@ enum Before {
 }
 
 fn shown(text: &str, line_break: &str) -> String {
+    // Nearly all texts in English.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.to_owned();
+    }
     let mut line = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
     let mut before = Before::Nothing;

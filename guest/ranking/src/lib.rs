@@ -18,7 +18,7 @@
 //! - [`wordpiece`], [`table`]: text to a vector, with a table that lies in the binary
 //! - [`scan`]: one vector against many
 //! - [`dates`], [`cues`]: days, speakers, questions
-//! - [`bm25`]: an inverted index by itself, for those who need no more
+//! - [`bm25`]: what it is worth that a document has a word
 //! - [`metrics`]: how good an answer is
 //!
 //! # Example

@@ -267,12 +267,13 @@ impl Pool {
 
 /// The row of one word, and 1 divided by its length: 0, and zeros, for what should not match softly.
 ///
-/// It depends on the word alone, so that a word is the same in every pool. Stop words and whole identifiers have none, nor
-/// has a word with an unknown piece: all unknown words would be alike.
+/// It depends on the word alone, so that a word is the same in every pool. Stop words have none, nor has a word with an
+/// unknown piece: all unknown words would be alike. Nor has what is not of letters alone: numbers and identifiers that
+/// look alike are of different things, and a store may have one of its own for each memory.
 fn word_row(word: &str) -> ([i8; DIMENSIONS], f32) {
     let mut row = [0; DIMENSIONS];
     let mut sum = [0.0; DIMENSIONS];
-    let plain = word.chars().all(char::is_alphanumeric);
+    let plain = word.chars().all(char::is_alphabetic);
     if tokens::is_stop_word(word) || !plain || !table::add(word, 1.0, &mut sum) {
         return (row, 0.0);
     }

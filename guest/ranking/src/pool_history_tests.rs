@@ -157,7 +157,7 @@ fn what_is_no_snapshot_says_so() {
     newer[8] = 9;
     assert_eq!(
         error(&newer),
-        Some("the snapshot has format 9, not 3".to_owned())
+        Some("the snapshot has format 9, not 4".to_owned())
     );
     for end in 16..snapshot.len() {
         assert!(

@@ -44,24 +44,42 @@ fn an_empty_pool_finds_nothing() {
 
 #[test]
 fn the_lexical_part_is_bm25() {
-    let texts = ["red red car", "blue car", "green house far away"];
-    let pool = pool(&texts);
-    let mut index = crate::bm25::Index::new(crate::bm25::Bm25Params::MEMORIES);
-    for (doc, text) in texts.iter().enumerate() {
-        index.insert(doc as u32, text);
+    let pool = pool(&["red red car", "blue car", "green house far away"]);
+    // N 3, mean length 3; k1 .9, b .4.
+    let score = |frequency: f32, count: f32, length: f32| {
+        let idf = (1.0 + (3.0 - frequency + 0.5) / (frequency + 0.5)).ln();
+        idf * count * 1.9 / (count + 0.9 * (0.6 + 0.4 * length / 3.0))
+    };
+    let words = pool.analyzer.query_words("red car");
+    let found = pool.lexical(&words, &Recipe::LEXICAL, false);
+    let expected = [
+        score(1.0, 2.0, 3.0) + score(2.0, 1.0, 3.0),
+        score(2.0, 1.0, 2.0),
+        0.0,
+    ];
+    for (score, expected) in found.scores.iter().zip(expected) {
+        assert!((score - expected).abs() < 1e-5, "{score} {expected}");
     }
-    for query in ["red", "car", "red car", "houses"] {
-        let expected: Vec<u32> = index
-            .search(query, 5, |_| true)
-            .iter()
-            .map(|hit| hit.doc)
-            .collect();
-        assert_eq!(
-            docs(&search(&pool, query, &Recipe::LEXICAL)),
-            expected,
-            "{query}"
-        );
-    }
+    assert_eq!(docs(&search(&pool, "red car", &Recipe::LEXICAL)), [0, 1]);
+    assert_eq!(docs(&search(&pool, "houses", &Recipe::LEXICAL)), [2]);
+}
+
+#[test]
+fn of_equals_the_newer_comes_first() {
+    let pool = pool(&["same words", "same words", "same words"]);
+    assert_eq!(docs(&search(&pool, "words", &Recipe::LEXICAL)), [2, 1, 0]);
+}
+
+#[test]
+fn identifiers_that_look_alike_are_not_taken_for_each_other() {
+    let pool = pool(&["ticket abc1234 is late", "the meeting is on monday"]);
+    let soft = Recipe {
+        soft: 0.5,
+        ..Recipe::LEXICAL
+    };
+    assert_eq!(docs(&search(&pool, "abc1234", &soft)), [0]);
+    let lexical = pool.lexical(&pool.analyzer.query_words("abc1235"), &soft, false);
+    assert_eq!(lexical.scores, [0.0, 0.0]);
 }
 
 #[test]

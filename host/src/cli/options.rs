@@ -174,7 +174,11 @@ impl Options {
 
     /// Makes the sandbox to serve from.
     pub(super) fn sandbox(&self, embedder: Option<&Embedder>) -> Result<Sandbox> {
-        start(&self.code(), self.config()?, embedder)
+        let config = SandboxConfig {
+            waits_for_files: self.component.is_none(),
+            ..self.config()?
+        };
+        start(&self.code(), config, embedder)
     }
 
     /// What all connections to the sandbox share.
@@ -228,8 +232,8 @@ impl Common {
         Ok(SandboxConfig {
             grants,
             settings,
-            embedder: None,
             limits,
+            ..SandboxConfig::default()
         })
     }
 
@@ -250,7 +254,11 @@ impl Common {
     /// there yet.
     pub(super) fn memory(&self, embedder: Option<&Embedder>) -> Result<Sandbox> {
         let grant = store_grant(self.data_dir()?.0)?;
-        start(&MEMORY, self.config(vec![grant])?, embedder)
+        let config = SandboxConfig {
+            waits_for_files: true,
+            ..self.config(vec![grant])?
+        };
+        start(&MEMORY, config, embedder)
     }
 }
 

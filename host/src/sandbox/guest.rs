@@ -45,7 +45,9 @@ impl Guest {
     pub(super) fn new(config: &SandboxConfig) -> wasmtime::Result<Guest> {
         let output = GuestOutput::new();
         let mut wasi = WasiCtx::builder();
-        wasi.stdout(output.clone()).stderr(output.clone());
+        wasi.stdout(output.clone())
+            .stderr(output.clone())
+            .allow_blocking_current_thread(config.waits_for_files);
         for grant in &config.grants {
             let permissions = if grant.read_only {
                 FsPerms::ReadOnly

@@ -88,10 +88,12 @@ impl Columns {
         }
     }
 
+    #[inline]
     pub(super) fn doc(&self, slot: u32) -> u32 {
         self.docs[slot as usize]
     }
 
+    #[inline]
     pub(super) fn length(&self, slot: u32) -> u32 {
         self.lengths[slot as usize]
     }
@@ -106,6 +108,7 @@ impl Columns {
             .map(|&day| Day(day))
     }
 
+    #[inline]
     pub(super) fn is_alive(&self, slot: u32) -> bool {
         self.alive[slot as usize]
     }

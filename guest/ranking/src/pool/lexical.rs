@@ -1,7 +1,8 @@
 //! Which documents say the query's words, or words that are like them.
 
 use super::Pool;
-use crate::bm25::Bm25Params;
+use super::signals::more;
+use crate::bm25::{Saturation, idf};
 use crate::dates;
 use crate::recipe::Recipe;
 use crate::tokens::{Class, QueryWord};
@@ -59,7 +60,8 @@ impl Pool {
         };
         let mut best = Vec::new();
         let only_stop_words = words.iter().all(|word| word.class == Class::Stop);
-        let saturation = Saturation::new(self, recipe.bm25);
+        let mean_length = self.total_length as f32 / (self.living as f32).max(1.0);
+        let saturation = Saturation::new(recipe.bm25, mean_length);
         let covered = self.living.max(MIN_DOCUMENTS_FOR_COVERAGE);
         let softened = if recipe.soft == 0.0 {
             Vec::new()
@@ -79,7 +81,8 @@ impl Pool {
             found.idf.push(weight);
             found.asked += cover * share(word, frequency, names_a_day);
             for &slot in &counts.touched {
-                let part = saturation.part(self, slot, counts.of_slot[slot as usize]);
+                let part =
+                    saturation.part(counts.of_slot[slot as usize], self.columns.length(slot));
                 found.scores[slot as usize] += weight * part;
                 found.coverage[slot as usize] += cover * part;
             }
@@ -211,7 +214,10 @@ impl Pool {
                 if *cell == 0.0 {
                     touched.push(slot);
                 }
-                *cell = cell.max(likeness * saturation.part(self, slot, count));
+                *cell = more(
+                    *cell,
+                    likeness * saturation.part(count, self.columns.length(slot)),
+                );
             });
             // Nor do words count that only the dead have, or the past would show.
             if occurs && (kept == 0 || likeness < last) {
@@ -234,37 +240,6 @@ impl Counts {
             self.of_slot[slot as usize] = 0;
         }
     }
-}
-
-/// The part of BM25 that a count is worth: `count (k1 + 1) / (count + k1 (1 - b + b length / mean))`.
-struct Saturation {
-    k1: f32,
-    /// What is added to a count in a document without words, and what each word adds to that.
-    norm: f32,
-    slope: f32,
-}
-
-impl Saturation {
-    fn new(pool: &Pool, params: Bm25Params) -> Self {
-        let mean_length = pool.total_length as f32 / (pool.living as f32).max(1.0);
-        Self {
-            k1: params.k1,
-            norm: params.k1 * (1.0 - params.b),
-            slope: params.k1 * params.b / mean_length.max(1.0),
-        }
-    }
-
-    fn part(&self, pool: &Pool, slot: u32, count: u32) -> f32 {
-        let count = count as f32;
-        let length = pool.columns.length(slot) as f32;
-        count * (self.k1 + 1.0) / (count + self.norm + self.slope * length)
-    }
-}
-
-/// What a term is worth that stands in so many of all documents. Never negative.
-fn idf(documents: usize, frequency: usize) -> f32 {
-    let (documents, frequency) = (documents as f32, frequency as f32);
-    (1.0 + (documents - frequency + 0.5) / (frequency + 0.5)).ln()
 }
 
 /// How much of a word counts as asked for. A second view of other words only does when somebody wrote it, nor does a time

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::lexical::Lexical;
-use super::signals::{Handed, Signals};
+use super::signals::{Handed, Signals, bounds};
 use super::{Pool, Sittings, external};
 use crate::answer::{Found, Hit, Query, Verdict};
 use crate::dates::Asked;
@@ -136,13 +136,17 @@ impl Pool {
 
     /// How much of the query the best document says that may be a hit.
     fn best_coverage(&self, lexical: &Lexical, admits: &impl Fn(u32) -> bool) -> f32 {
-        let mut best = 0.0;
-        for (slot, &coverage) in lexical.coverage.iter().enumerate() {
-            // Only the living have any.
-            if coverage > best && admits(self.columns.docs[slot]) {
-                best = coverage;
-            }
-        }
+        // Only the living have any. What comes first of a search without a filter is the best of all.
+        let (_, most) = bounds(&lexical.coverage);
+        let admitted = |slot: usize| admits(self.columns.docs[slot]);
+        let coverage = &lexical.coverage;
+        let best = match coverage.iter().position(|&coverage| coverage == most) {
+            Some(slot) if admitted(slot) => most,
+            _ => (0..coverage.len()).fold(0.0, |best, slot| {
+                let better = coverage[slot] > best && admitted(slot);
+                if better { coverage[slot] } else { best }
+            }),
+        };
         best / lexical.asked.max(f32::MIN_POSITIVE)
     }
 
@@ -174,9 +178,11 @@ impl Pool {
             }
         };
         if !signals.smooths() {
+            let mut needed = signals.least_own(best.least);
             for &slot in &self.sittings.order {
-                if signals.ceiling(signals.base(slot), 0.0, 0.0) >= best.least {
+                if signals.base(slot) >= needed {
                     offer(&mut best, slot, Handed::default());
+                    needed = signals.least_own(best.least);
                 }
             }
             return best.into_hits();
@@ -189,10 +195,11 @@ impl Pool {
                 offer(&mut best, slot, handed);
             }
         }
+        let mut needed = signals.least_own(best.least);
         for &slot in self.sittings.lone() {
-            let own = signals.base(slot);
-            if signals.ceiling(own, 0.0, own) >= best.least {
+            if signals.base(slot) >= needed {
                 offer(&mut best, slot, signals.handed_by_itself(slot));
+                needed = signals.least_own(best.least);
             }
         }
         best.into_hits()

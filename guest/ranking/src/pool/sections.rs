@@ -16,7 +16,7 @@ use std::ops::Range;
 const MAGIC: &[u8; 8] = b"pmrank\0\0";
 
 /// Raised whenever the sections, what a word is, or the table of the embedding change.
-pub(super) const FORMAT: u32 = 3;
+pub(super) const FORMAT: u32 = 4;
 
 const HEAD: usize = 16;
 

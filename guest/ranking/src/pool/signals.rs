@@ -162,21 +162,20 @@ impl<'a> Signals<'a> {
     pub(super) fn handed_by_itself(&self, slot: u32) -> Handed {
         Handed {
             neighbours: 0.0,
-            sitting: self.gate * self.recipe.smoothing.sitting * self.base(slot).max(0.0),
+            sitting: self.gate * self.recipe.smoothing.sitting * more(self.base(slot), 0.0),
         }
     }
 
     /// The sum of the lexical and the dense part.
+    #[inline]
     pub(super) fn base(&self, slot: u32) -> f32 {
         self.base[slot as usize]
     }
 
     /// The most of it that any of these has; 0 if there are none.
     pub(super) fn best_base(&self, slots: &[u32]) -> f32 {
-        slots.iter().fold(0.0, |best, &slot| {
-            let own = self.base(slot);
-            if own > best { own } else { best }
-        })
+        let bases = slots.iter().map(|&slot| self.base(slot));
+        bases.fold(0.0, more)
     }
 
     /// More than the score of any document can be that has no more than `own` of the base, whose neighbours have no more
@@ -188,9 +187,19 @@ impl<'a> Signals<'a> {
             sitting,
             beside,
         } = self.limits;
-        let told = (near.powi(2) - self.mean_square).max(0.0);
+        let told = more(near * near - self.mean_square, 0.0);
         let handed = gained * told - lost * self.mean_square + sitting * best;
         own + self.gate * handed + beside + ROUNDING
+    }
+
+    /// No more than the base of any document that sits alone and has this score or a higher one.
+    pub(super) fn least_own(&self, score: f32) -> f32 {
+        let least = score - self.limits.beside - ROUNDING;
+        if least > 0.0 {
+            least / (1.0 + self.gate * self.limits.sitting)
+        } else {
+            least
+        }
     }
 
     /// What each signal gives a document, weights included.
@@ -319,13 +328,19 @@ impl Spread {
 const EMPTY: (f32, f32) = (f32::INFINITY, f32::NEG_INFINITY);
 
 fn widen((least, most): (f32, f32), value: f32) -> (f32, f32) {
-    // Unlike `f32::min`, this is one instruction for several lanes; no value is not a number.
     let least = if value < least { value } else { least };
-    let most = if value > most { value } else { most };
-    (least, most)
+    (least, more(most, value))
 }
 
-fn bounds(values: &[f32]) -> (f32, f32) {
+/// The greater of two numbers. Unlike `f32::max`, which minds what is not a number, this is one instruction of
+/// WebAssembly and not a call.
+#[inline]
+pub(super) fn more(one: f32, other: f32) -> f32 {
+    if other > one { other } else { one }
+}
+
+/// The least and the most of some values.
+pub(super) fn bounds(values: &[f32]) -> (f32, f32) {
     let (chunks, rest) = values.as_chunks::<LANES>();
     let mut least = [EMPTY.0; LANES];
     let mut most = [EMPTY.1; LANES];
