@@ -18,11 +18,12 @@ import argparse
 import json
 import pathlib
 import statistics
-import subprocess
 import tempfile
 import threading
 import time
 import zlib
+
+from stdio import Server, memory_of
 
 WRITERS = 8
 IDLE_SERVERS = 10
@@ -33,58 +34,8 @@ STORES = (10_000, 100_000)
 SETTLE_SECONDS = 14
 
 
-class Server:
-    """A server process, and requests one at a time."""
-
-    def __init__(self, program, data):
-        self.process = subprocess.Popen(
-            [program, "--data-dir", str(data)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        self.number = 0
-        client = {"name": "bench", "version": "0"}
-        self.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
-        self.write({"method": "notifications/initialized"})
-
-    def write(self, *messages):
-        lines = (json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in messages)
-        self.process.stdin.write("".join(lines).encode())
-        self.process.stdin.flush()
-
-    def answer(self, number):
-        while True:
-            line = self.process.stdout.readline()
-            if not line:
-                raise SystemExit("the server ended without an answer")
-            reply = json.loads(line)
-            if reply.get("id") == number:
-                if "error" in reply or reply["result"].get("isError"):
-                    raise SystemExit(f"the server answered {reply}")
-                return reply["result"]
-
-    def next_request(self, method, params):
-        self.number += 1
-        return {"id": self.number, "method": method, "params": params}
-
-    def request(self, method, params):
-        request = self.next_request(method, params)
-        self.write(request)
-        return self.answer(request["id"])
-
-    def call(self, tool, arguments):
-        began = time.perf_counter()
-        self.request("tools/call", {"name": tool, "arguments": arguments})
-        return time.perf_counter() - began
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait()
+def start(program, data):
+    return Server([program, "--data-dir", data])
 
 
 def write_store(data, memories):
@@ -109,7 +60,7 @@ def save_all(server, name, saves, times):
 
 def saves(program, writers, each):
     with tempfile.TemporaryDirectory() as data:
-        servers = [Server(program, data) for _ in range(writers)]
+        servers = [start(program, data) for _ in range(writers)]
         for server in servers:
             server.call("memory_search", {"query": "nothing"})
         times = []
@@ -129,7 +80,7 @@ def saves(program, writers, each):
 def cancellations(program, data):
     times = []
     for _ in range(CANCELLATIONS):
-        server = Server(program, data)
+        server = start(program, data)
         search = server.next_request("tools/call", {"name": "memory_search", "arguments": {"query": "likes"}})
         server.write(search)
         # It is being opened by then, and far from open.
@@ -147,20 +98,11 @@ def reopenings(program, data):
     times = []
     for _ in range(REOPENINGS):
         began = time.perf_counter()
-        server = Server(program, data)
+        server = start(program, data)
         server.call("memory_search", {"query": "conversation n77n"})
         times.append(time.perf_counter() - began)
         server.kill()
     return times
-
-
-def memory_of(process):
-    """Resident and proportional bytes."""
-    values = {}
-    for line in pathlib.Path(f"/proc/{process.pid}/smaps_rollup").read_text().splitlines()[1:]:
-        name, value = line.split(":")
-        values[name] = int(value.split()[0]) * 1024
-    return values["Rss"], values["Pss"]
 
 
 def activity_of(process):
@@ -176,7 +118,7 @@ def activity_of(process):
 
 def idle(program, seconds):
     with tempfile.TemporaryDirectory() as data:
-        servers = [Server(program, data) for _ in range(IDLE_SERVERS)]
+        servers = [start(program, data) for _ in range(IDLE_SERVERS)]
         servers[0].call("memory_save", {"text": "something to find"})
         for server in servers:
             server.call("memory_search", {"query": "something"})
@@ -184,7 +126,7 @@ def idle(program, seconds):
         before = [activity_of(server.process) for server in servers]
         time.sleep(seconds)
         after = [activity_of(server.process) for server in servers]
-        memory = [memory_of(server.process) for server in servers]
+        memory = [memory_of(server.process.pid) for server in servers]
         for server in servers:
             server.end()
         cpu = sum(end[0] - begin[0] for begin, end in zip(before, after))
