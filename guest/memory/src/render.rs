@@ -62,18 +62,9 @@ pub struct Shown {
 /// Shows memories within `MAX_REPLY_BYTES` for each form. All are there; if the whole texts don't fit, some are
 /// previews, the less relevant ones first.
 pub fn render(memories: &[Memory]) -> Rendering {
-    let previews: Vec<Form> = memories.iter().map(Form::preview).collect();
-    let mut spent = FRAME_BYTES + previews.iter().map(Form::bytes).sum::<usize>();
-    let mut forms = Vec::with_capacity(memories.len());
-    for (memory, preview) in memories.iter().zip(previews) {
-        let whole = Form::whole(memory);
-        let with_whole = spent - preview.bytes() + whole.bytes();
-        if with_whole <= MAX_REPLY_BYTES {
-            spent = with_whole;
-            forms.push(whole);
-        } else {
-            forms.push(preview);
-        }
+    let mut forms: Vec<Form> = memories.iter().map(Form::whole).collect();
+    if bytes_of(&forms) > MAX_REPLY_BYTES {
+        forms = shortened(memories, forms);
     }
     let mut lines: Vec<&str> = forms.iter().map(|form| form.line.as_str()).collect();
     if forms.is_empty() {
@@ -88,6 +79,29 @@ pub fn render(memories: &[Memory]) -> Rendering {
             memories: forms.into_iter().map(|form| form.shown).collect(),
         },
     }
+}
+
+/// Whole where there is room, once there is room for a preview of each.
+fn shortened(memories: &[Memory], wholes: Vec<Form>) -> Vec<Form> {
+    let of_each = memories.iter().zip(&wholes);
+    let previews: Vec<Form> = of_each
+        .map(|(memory, whole)| Form::preview(memory, whole))
+        .collect();
+    let mut spent = bytes_of(&previews);
+    let choose = |(whole, preview): (Form, Form)| {
+        let with_whole = spent - preview.bytes + whole.bytes;
+        if with_whole > MAX_REPLY_BYTES {
+            return preview;
+        }
+        spent = with_whole;
+        whole
+    };
+    wholes.into_iter().zip(previews).map(choose).collect()
+}
+
+/// What a reply of these forms takes.
+fn bytes_of(forms: &[Form]) -> usize {
+    FRAME_BYTES + forms.iter().map(|form| form.bytes).sum::<usize>()
 }
 
 /// What a search found as text: the memories within their budget, and before them what is to be known of them.
@@ -155,6 +169,7 @@ fn shown(memory: &Memory) -> Shown {
 }
 
 /// One memory in both forms.
+#[derive(Clone)]
 struct Form {
     line: String,
     shown: Shown,
@@ -174,8 +189,7 @@ impl Form {
     }
 
     /// Cut to a length that is bounded whatever the text and the tags contain; whole if that is no longer.
-    fn preview(memory: &Memory) -> Self {
-        let whole = Self::whole(memory);
+    fn preview(memory: &Memory, whole: &Self) -> Self {
         let start = preview_of(&memory.text);
         let text = if start.len() < memory.text.len() {
             format!("{start}…")
@@ -199,7 +213,7 @@ impl Form {
             },
         );
         if whole.bytes <= preview.bytes {
-            whole
+            whole.clone()
         } else {
             preview
         }
@@ -210,10 +224,6 @@ impl Form {
         let json = serde_json::to_string(&shown).map_or(0, |json| json.len());
         let bytes = line.len().max(json) + 1;
         Self { line, shown, bytes }
-    }
-
-    fn bytes(&self) -> usize {
-        self.bytes
     }
 }
 

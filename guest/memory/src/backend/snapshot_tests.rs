@@ -39,7 +39,13 @@ fn state_of(disk: &FakeDisk) -> (Vec<Memory>, Vec<Vec<u64>>, String, Vec<String>
     let mut backend = backend_on(disk);
     let memories = backend.export(None, 99, true).unwrap().memories;
     let queries = ["tea", "kitchen", "ferry", "dark", "kangaroo"];
-    let found = queries.map(|query| find(&mut backend, query)).to_vec();
+    let mut found = queries.map(|query| find(&mut backend, query)).to_vec();
+    let newest = crate::security::RecentArgs {
+        filter: Filter::default(),
+        k: 3,
+    };
+    let newest = backend_on(disk).recent(&newest).unwrap();
+    found.push(newest.iter().map(|memory| memory.id).collect());
     let token = backend.changes_since(None, &[]).unwrap().token;
     let warnings = backend.take_warnings();
     disk.fail(Faults::default());

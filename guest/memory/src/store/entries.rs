@@ -88,6 +88,12 @@ impl Entries {
             .filter(|entry: &&Entry| entry.is_living())
     }
 
+    /// When each was saved, with its number, in order of these. The forgotten are among them: to tell them apart, all would
+    /// have to be looked at.
+    pub(crate) fn created(&self) -> impl Iterator<Item = (Timestamp, u64)> {
+        self.by_id.created()
+    }
+
     /// All, living and forgotten, in order of their ids, from `from` on.
     pub(crate) fn from(&self, from: u64) -> impl Iterator<Item = &Rc<Entry>> {
         self.by_id.from(from)

@@ -96,9 +96,11 @@ pub(super) fn read_up_to(
     offset: u64,
     count: usize,
 ) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; count];
+    let mut bytes = Vec::with_capacity(count);
     let mut filled = 0;
     while filled < count {
+        // What is zeroed is still in the cache when it is read into.
+        bytes.resize(count.min(filled + CHUNK_BYTES), 0);
         match file.read_at(offset + filled as u64, &mut bytes[filled..])? {
             0 => break,
             more => filled += more,

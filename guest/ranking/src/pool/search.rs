@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::lexical::Lexical;
 use super::signals::{Handed, Signals, bounds};
-use super::{Pool, Sittings, external};
+use super::{NONE, Pool, Sittings, external};
 use crate::answer::{Found, Hit, Query, Verdict};
 use crate::dates::Asked;
 use crate::recipe::{
@@ -62,15 +62,15 @@ impl Pool {
         let text = with_corrections(query.text, &found.corrections);
         let signals = Signals::new(self, recipe, &text, lexical.scores, cosines);
         let is_like = |cosine: f32| query.vector.is_some() || cosine >= LEAST_COSINE;
-        let is_hit = |hit: &Hit, slot: u32| {
+        let is_hit = |slot: u32, handed: Handed| {
             !recipe.cut_nothing
                 || signals.has_words(slot)
                 || signals.cosine(slot).is_some_and(is_like)
-                || hit.parts.neighbours > 0.0
-                || hit.parts.date > 0.0
+                || handed.neighbours > 0.0
+                || signals.date(slot) > 0.0
         };
-        found.hits = self.best(&signals, k, |hit, slot| {
-            is_hit(hit, slot) && admits(hit.doc)
+        found.hits = self.best(&signals, k, |slot, handed| {
+            is_hit(slot, handed) && admits(self.columns.doc(slot))
         });
         found
     }
@@ -155,7 +155,7 @@ impl Pool {
         &self,
         signals: &Signals<'_>,
         k: usize,
-        is_hit: impl Fn(&Hit, u32) -> bool,
+        is_hit: impl Fn(u32, Handed) -> bool,
     ) -> Vec<Hit> {
         let mut best = Best {
             hits: BinaryHeap::new(),
@@ -165,27 +165,21 @@ impl Pool {
         let offer = |best: &mut Best, slot: u32, handed: Handed| {
             let score = signals.score(slot, handed);
             // Nearly all fail here.
-            if score <= 0.0 || score < best.least {
-                return;
-            }
-            let hit = Hit {
-                doc: self.columns.doc(slot),
-                score,
-                parts: signals.parts(slot, handed),
-            };
-            if is_hit(&hit, slot) {
-                best.push(hit);
+            if score > 0.0 && score >= best.least && is_hit(slot, handed) {
+                let doc = self.columns.doc(slot);
+                best.push(Ranked {
+                    score,
+                    doc,
+                    slot,
+                    handed,
+                });
             }
         };
         if !signals.smooths() {
-            let mut needed = signals.least_own(best.least);
-            for &slot in &self.sittings.order {
-                if signals.base(slot) >= needed {
-                    offer(&mut best, slot, Handed::default());
-                    needed = signals.least_own(best.least);
-                }
-            }
-            return best.into_hits();
+            self.each_with_enough(signals, &mut best, |best, slot| {
+                offer(best, slot, Handed::default());
+            });
+            return best.into_hits(signals);
         }
         for block in blocks(signals, &self.sittings, k) {
             if block.ceiling < best.least {
@@ -195,14 +189,36 @@ impl Pool {
                 offer(&mut best, slot, handed);
             }
         }
+        if self.sittings.some_are_alone() {
+            self.each_with_enough(signals, &mut best, |best, slot| {
+                if self.columns.sessions[slot as usize] == NONE {
+                    offer(best, slot, signals.handed_by_itself(slot));
+                }
+            });
+        }
+        best.into_hits(signals)
+    }
+
+    /// Each living document whose base is enough to be one of the best if it sits alone.
+    fn each_with_enough(
+        &self,
+        signals: &Signals<'_>,
+        best: &mut Best,
+        mut offer: impl FnMut(&mut Best, u32),
+    ) {
         let mut needed = signals.least_own(best.least);
-        for &slot in self.sittings.lone() {
-            if signals.base(slot) >= needed {
-                offer(&mut best, slot, signals.handed_by_itself(slot));
-                needed = signals.least_own(best.least);
+        for (first, bases) in signals.bases() {
+            // Of most chunks no document is looked at by itself.
+            if bounds(bases).1 < needed {
+                continue;
+            }
+            for (slot, &base) in (first..).zip(bases) {
+                if base >= needed && self.columns.is_alive(slot) {
+                    offer(best, slot);
+                    needed = signals.least_own(best.least);
+                }
             }
         }
-        best.into_hits()
     }
 }
 
@@ -258,32 +274,41 @@ struct Best {
 }
 
 impl Best {
-    fn push(&mut self, hit: Hit) {
-        self.hits.push(Reverse(Ranked(hit)));
+    fn push(&mut self, ranked: Ranked) {
+        self.hits.push(Reverse(ranked));
         if self.hits.len() > self.k {
             self.hits.pop();
         }
         if self.hits.len() == self.k {
             let worst = self.hits.peek();
-            self.least = worst.map_or(self.least, |worst| worst.0.0.score);
+            self.least = worst.map_or(self.least, |worst| worst.0.score);
         }
     }
 
-    fn into_hits(self) -> Vec<Hit> {
-        let sorted = self.hits.into_sorted_vec();
-        sorted.into_iter().map(|Reverse(ranked)| ranked.0).collect()
+    fn into_hits(self, signals: &Signals<'_>) -> Vec<Hit> {
+        let sorted = self.hits.into_sorted_vec().into_iter();
+        let hit = |Reverse(ranked): Reverse<Ranked>| Hit {
+            doc: ranked.doc,
+            score: ranked.score,
+            parts: signals.parts(ranked.slot, ranked.handed),
+        };
+        sorted.map(hit).collect()
     }
 }
 
-/// A hit, ordered by its score and then by its number: the newer of equals is the greater.
-struct Ranked(Hit);
+/// A hit that is not taken apart yet, ordered by its score and then by its number: the newer of equals is the greater.
+struct Ranked {
+    score: f32,
+    doc: u32,
+    slot: u32,
+    handed: Handed,
+}
 
 impl Ord for Ranked {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.0
-            .score
-            .total_cmp(&other.0.score)
-            .then(self.0.doc.cmp(&other.0.doc))
+        self.score
+            .total_cmp(&other.score)
+            .then(self.doc.cmp(&other.doc))
     }
 }
 

@@ -22,6 +22,9 @@ const ROUNDING: f32 = 1e-4;
 /// Numbers that are added, or compared, side by side: what a processor does at once.
 const LANES: usize = 8;
 
+/// Documents that are passed over together.
+const CHUNK: usize = 8 * LANES;
+
 /// Everything that a score is made of, by slot.
 pub(super) struct Signals<'a> {
     columns: &'a Columns,
@@ -56,7 +59,7 @@ struct Limits {
 /// What others hand on to a document.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Handed {
-    neighbours: f32,
+    pub(super) neighbours: f32,
     sitting: f32,
 }
 
@@ -172,6 +175,12 @@ impl<'a> Signals<'a> {
         self.base[slot as usize]
     }
 
+    /// The same of all slots, the dead included, in chunks that begin at a slot.
+    pub(super) fn bases(&self) -> impl Iterator<Item = (u32, &[f32])> {
+        let chunks = self.base.chunks(CHUNK).enumerate();
+        chunks.map(|(index, chunk)| ((index * CHUNK) as u32, chunk))
+    }
+
     /// The most of it that any of these has; 0 if there are none.
     pub(super) fn best_base(&self, slots: &[u32]) -> f32 {
         let bases = slots.iter().map(|&slot| self.base(slot));
@@ -234,7 +243,8 @@ impl<'a> Signals<'a> {
         self.dense.as_ref().map(|dense| dense.values[slot as usize])
     }
 
-    fn date(&self, slot: u32) -> f32 {
+    /// What the time that was named gives a document.
+    pub(super) fn date(&self, slot: u32) -> f32 {
         self.asked.as_ref().map_or(0.0, |asked| {
             let fits = self.columns.days(slot).map(|day| asked.fit(day));
             self.recipe.date * fits.fold(0.0, f32::max)

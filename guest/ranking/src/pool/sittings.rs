@@ -28,8 +28,8 @@ pub(super) struct Sittings {
     /// Whether that is another order than that of the slots, or leaves some out.
     is_mixed: bool,
     sessions: Vec<Session>,
-    /// Those without a session, in the same order.
-    lone: Vec<u32>,
+    /// How many have no session.
+    alone: usize,
     /// How many documents have each label.
     pub(super) label_counts: Vec<u32>,
     pub(super) sums: Sums,
@@ -54,7 +54,7 @@ impl Sittings {
             sittings.count_label(columns, slot);
             match sittings.session(columns, slot) {
                 Some(session) => session.insert(columns, session.members.len(), slot),
-                None => sittings.lone.push(slot),
+                None => sittings.alone += 1,
             }
         }
         sittings
@@ -69,7 +69,7 @@ impl Sittings {
         self.count_label(columns, slot);
         self.sums.add_document(rows, slot, 1);
         let Some(mut session) = self.session(columns, slot).map(std::mem::take) else {
-            self.lone.insert(place(columns, &self.lone, slot), slot);
+            self.alone += 1;
             return;
         };
         let at = place(columns, &session.members, slot);
@@ -93,7 +93,7 @@ impl Sittings {
         }
         self.sums.add_document(rows, slot, -1);
         let Some(mut session) = self.session(columns, slot).map(std::mem::take) else {
-            self.lone.remove(place(columns, &self.lone, slot));
+            self.alone -= 1;
             return;
         };
         let at = place(columns, &session.members, slot);
@@ -121,9 +121,9 @@ impl Sittings {
         })
     }
 
-    /// Those who have no session.
-    pub(super) fn lone(&self) -> &[u32] {
-        &self.lone
+    /// Whether any has no session.
+    pub(super) fn some_are_alone(&self) -> bool {
+        self.alone > 0
     }
 
     /// How much neighbours count, from 0 to 1.

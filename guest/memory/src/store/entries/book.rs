@@ -6,6 +6,8 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+use jiff::Timestamp;
+
 use super::super::entry::Entry;
 use super::snapshot::Records;
 
@@ -111,6 +113,17 @@ impl Book {
         }
     }
 
+    /// When each was saved, without looking at the rest of it.
+    pub(super) fn created(&self) -> impl Iterator<Item = (Timestamp, u64)> {
+        self.slots.iter().filter_map(|slot| {
+            let created = match slot.entry.get() {
+                Some(entry) => entry.created_at,
+                None => self.records.created(slot.record?)?,
+            };
+            Some((created, slot.id))
+        })
+    }
+
     /// What the memories of the snapshot said when it was made: content hashes and ids.
     pub(super) fn contents_of_snapshot(&self) -> impl Iterator<Item = (u64, u64)> {
         self.slots.iter().filter_map(|slot| {
@@ -148,7 +161,6 @@ mod tests {
     use super::super::super::entry::Place;
     use super::*;
     use crate::config::{DEFAULT_IMPORTANCE, Kind};
-    use jiff::Timestamp;
 
     fn entry(id: u64) -> Entry {
         let at = Timestamp::UNIX_EPOCH;

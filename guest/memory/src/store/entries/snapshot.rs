@@ -61,6 +61,13 @@ impl Records {
         In(self.bytes(record)?).eight()
     }
 
+    /// When the memory was saved.
+    pub(super) fn created(&self, record: u32) -> Option<Timestamp> {
+        let mut bytes = In(self.bytes(record)?.get(ID_AT..)?);
+        let [_id, _offset, _length] = [bytes.number()?, bytes.number()?, bytes.number()?];
+        Timestamp::from_millisecond(bytes.signed()?).ok()
+    }
+
     /// The memory.
     pub(super) fn entry(&self, record: u32) -> Option<Entry> {
         decode_entry(&mut In(self.bytes(record)?), &self.sessions)
