@@ -2,9 +2,13 @@
 #![no_main]
 #![allow(dead_code, reason = "the room is included as it is, and a target uses a part of it")]
 
-#[path = "../../host/src/jsonrpc.rs"]
-mod jsonrpc;
+/// The room by itself: the host around it would bring wasmtime along.
+#[path = "../../host/src"]
+mod host {
+    pub mod jsonrpc;
+}
 
+use host::jsonrpc;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|line: &[u8]| {
@@ -27,7 +31,7 @@ fn check(message: jsonrpc::Message) {
             jsonrpc::Response::new(id, Err::<(), _>(error))
         }
         jsonrpc::Message::Malformed { id: None, error } => jsonrpc::Response::to_unknown(error, true),
-        jsonrpc::Message::Notification(_) | jsonrpc::Message::Response => return,
+        jsonrpc::Message::Notification(_) | jsonrpc::Message::Response(_) => return,
     };
     let line = serde_json::to_string(&response).expect("a response can be written");
     assert!(!line.contains('\n'));
