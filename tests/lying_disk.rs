@@ -12,6 +12,7 @@ use std::path::Path;
 use serde_json::json;
 use tempfile::TempDir;
 
+mod model;
 mod workload;
 
 use self::workload::{Came, Workload};
@@ -255,23 +256,29 @@ fn a_crash_at_any_change_of_the_disk_loses_nothing_that_was_acknowledged() {
 /// A journal that is worth a rewrite and a snapshot, so that both are among what is interrupted.
 #[test]
 fn a_crash_at_any_change_of_a_rewrite_loses_nothing() {
-    const MEMORIES: usize = 100;
-    const TAGS: usize = 8;
     let mut crashes = 0;
     for seed in seeds() {
         let directory = fast_directory();
-        write_worn_journal(directory.path(), MEMORIES, TAGS);
-        let known = |number| Known {
-            text: text_of(number),
-            kind: "semantic".to_owned(),
-            tags: (0..TAGS).map(tag).collect(),
-            importance: 5.0,
-            is_forgotten: false,
-        };
-        let state = (0..MEMORIES).map(|number| (format!("m{number}"), known(number)));
-        crashes += crash_everywhere(seed, 8, directory.path(), state.collect());
+        let state = worn_store(directory.path());
+        crashes += crash_everywhere(seed, 8, directory.path(), state);
     }
     eprintln!("{crashes} crashes");
+}
+
+/// A hundred memories whose journal is mostly dead.
+fn worn_store(directory: &Path) -> State {
+    const MEMORIES: usize = 100;
+    const TAGS: usize = 8;
+    write_worn_journal(directory, MEMORIES, TAGS);
+    let known = |number| Known {
+        text: text_of(number),
+        kind: "semantic".to_owned(),
+        tags: (0..TAGS).map(tag).collect(),
+        importance: 5.0,
+        is_forgotten: false,
+    };
+    let state = (0..MEMORIES).map(|number| (format!("m{number}"), known(number)));
+    state.collect()
 }
 
 /// Each change of a workload fails once, or from then on; what was acknowledged before and after is there.

@@ -252,3 +252,14 @@ fn a_component_that_wants_the_network_is_refused() {
         finished.stderr
     );
 }
+
+/// A table is made with the instance, so that there is nothing to run before the limit.
+#[test]
+fn a_component_with_a_table_beyond_the_cap_never_starts() {
+    let finished = Builder::component(&fixtures().large_table).pipe(b"");
+    assert_eq!(finished.status.code(), Some(1));
+    assert!(finished.stdout.is_empty());
+    for part in ["did not start", "at most 1000000 are allowed"] {
+        assert!(finished.stderr.contains(part), "{}", finished.stderr);
+    }
+}

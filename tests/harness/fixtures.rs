@@ -19,6 +19,8 @@ pub(crate) struct Fixtures {
     pub(crate) minimal: PathBuf,
     /// Means harm: see `fixtures/hostile`.
     pub(crate) hostile: PathBuf,
+    /// Has a table that is larger than it may be.
+    pub(crate) large_table: PathBuf,
     /// Wants to use the network.
     pub(crate) networked: PathBuf,
     /// Takes its time, and logs what the host calls: see `fixtures/unhurried`.
@@ -76,6 +78,7 @@ fn build() -> Fixtures {
         misbehaving: file("misbehaving.wasm"),
         minimal: file("minimal.wasm"),
         hostile: file("hostile.wasm"),
+        large_table: file("large_table.wasm"),
         networked: file("networked.wasm"),
         unhurried: file("unhurried.wasm"),
         wanting: file("wanting.wasm"),

@@ -158,6 +158,9 @@ impl HostWallClock for Stopped {
     }
 }
 
+/// There is no person here who could say yes.
+const NOBODY_IS_ASKED: &str = r#"{"settings":{"confirm":"none"}}"#;
+
 /// An instance of the memory over a recorded disk: what a process is to the disk.
 pub(crate) struct Process {
     store: Store<Host>,
@@ -192,7 +195,7 @@ impl Process {
         let memory = Memory::instantiate(&mut store, component, &linker).unwrap();
         memory
             .personal_memory_mcp_server()
-            .call_configure(&mut store, &"{}".to_owned())
+            .call_configure(&mut store, &NOBODY_IS_ASKED.to_owned())
             .unwrap()
             .unwrap();
         Process { store, memory }

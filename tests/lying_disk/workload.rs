@@ -11,6 +11,11 @@ use crate::harness::{Disk, NewEntry, Process, Random};
 /// Tags of a memory.
 const MAX_TAGS: usize = 16;
 
+/// What texts are made of. Words rather than anything, so that a search compares them as it does what people write.
+const WORDS: [&str; 8] = [
+    "harbour", "violet", "engine", "winter", "lantern", "copper", "orchard", "thunder",
+];
+
 /// A workload: what two processes do to one store by turns, and what must be there after each step.
 pub(super) struct Workload {
     random: Random,
@@ -43,10 +48,15 @@ impl Workload {
         }
     }
 
+    /// A text of any length with a word that no other has.
     fn fresh_text(&mut self) -> String {
         self.texts += 1;
-        let padding = self.random.below(600);
-        format!("text {} \u{e9}\n{}", self.texts, "x".repeat(padding))
+        let mut text = format!("text {0} word{0} \u{e9}\n", self.texts);
+        for _ in 0..self.random.below(80) {
+            text.push_str(WORDS[self.random.below(WORDS.len())]);
+            text.push(' ');
+        }
+        text
     }
 
     /// Ids of the living, or of the forgotten.
@@ -63,7 +73,7 @@ impl Workload {
     pub(super) fn step(&mut self) -> (String, State, bool, Came) {
         let (living, forgotten) = (self.ids(false), self.ids(true));
         let process = self.random.below(2);
-        match self.random.below(10) {
+        match self.random.below(13) {
             0..=2 => self.save(process),
             3 if !living.is_empty() => self.save_again(process, &living),
             4 => self.search(process),
@@ -75,6 +85,8 @@ impl Workload {
                 let state = self.state.clone();
                 ("start again".to_owned(), state, false, Came::Acknowledged)
             }
+            9..=10 if !living.is_empty() => self.update(process, &living),
+            11 if living.len() > 1 => self.forget(process, &living),
             _ => {
                 let came = came(self.processes[process].maintain());
                 ("maintain".to_owned(), self.state.clone(), false, came)
@@ -129,6 +141,39 @@ impl Workload {
             Err(refusal) => Came::Refused(refusal),
         };
         (format!("save {id} again"), after, false, came)
+    }
+
+    fn update(&mut self, process: usize, living: &[String]) -> (String, State, bool, Came) {
+        let id = self.random.choose(living).clone();
+        let mut after = self.state.clone();
+        let known = after.get_mut(&id).unwrap();
+        known.tags = vec![format!("updated{}", self.random.below(100))];
+        known.importance = 1.0 + self.random.below(10) as f64 * 0.9;
+        let mut arguments = json!({"id": id, "tags": known.tags, "importance": known.importance});
+        if self.random.below(2) == 0 {
+            known.text = self.fresh_text();
+            arguments["text"] = known.text.as_str().into();
+        }
+        let updated = self.processes[process].call("memory_update", &arguments);
+        (
+            format!("update {id}"),
+            after,
+            false,
+            came(updated.map(|_| ())),
+        )
+    }
+
+    fn forget(&mut self, process: usize, living: &[String]) -> (String, State, bool, Came) {
+        let id = self.random.choose(living).clone();
+        let forgotten = self.processes[process].call("memory_forget", &json!({"id": id}));
+        let mut after = self.state.clone();
+        after.get_mut(&id).unwrap().is_forgotten = true;
+        (
+            format!("forget {id}"),
+            after,
+            false,
+            came(forgotten.map(|_| ())),
+        )
     }
 
     fn search(&mut self, process: usize) -> (String, State, bool, Came) {

@@ -124,6 +124,24 @@ impl std::fmt::Display for MemoryCap {
 
 impl std::error::Error for MemoryCap {}
 
+/// A guest wanted a table with more elements than all of its tables may have.
+#[derive(Debug)]
+struct TableCap {
+    wanted: usize,
+}
+
+impl std::fmt::Display for TableCap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let TableCap { wanted } = self;
+        write!(
+            f,
+            "tables would grow to {wanted} elements, at most {MAX_TABLE_ELEMENTS} are allowed"
+        )
+    }
+}
+
+impl std::error::Error for TableCap {}
+
 impl ResourceLimiter for Limiter {
     fn memory_growing(
         &mut self,
@@ -135,7 +153,7 @@ impl ResourceLimiter for Limiter {
             self.limits.max_memory,
             grown(self.memory_bytes, current, desired),
         );
-        // An error and not a refusal: the guest would abort anyway, and this way the reason is known.
+        // An error and not a refusal: the guest would abort anyway, and this way the reason is known. So for tables.
         if total > cap {
             return Err(wasmtime::Error::from(MemoryCap(cap)));
         }
@@ -151,7 +169,7 @@ impl ResourceLimiter for Limiter {
     ) -> wasmtime::Result<bool> {
         let total = grown(self.table_elements, current, desired);
         if total > MAX_TABLE_ELEMENTS {
-            return Ok(false);
+            return Err(wasmtime::Error::from(TableCap { wanted: total }));
         }
         self.table_elements = total;
         Ok(true)
@@ -243,6 +261,7 @@ mod tests {
     fn the_table_cap_holds_for_all_tables_together() {
         let mut limiter = Limiter::new(Limits::default());
         assert!(limiter.table_growing(0, MAX_TABLE_ELEMENTS, None).unwrap());
-        assert!(!limiter.table_growing(0, 1, None).unwrap());
+        let refused = limiter.table_growing(0, 1, None).unwrap_err();
+        assert!(refused.is::<TableCap>(), "{refused}");
     }
 }
