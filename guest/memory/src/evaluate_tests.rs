@@ -62,7 +62,7 @@ fn a_report_has_every_row_and_its_figures() {
         .iter()
         .map(|row| row["row"].as_str().unwrap())
         .collect();
-    assert_eq!(names.len(), 15, "all but the provider's: {names:?}");
+    assert_eq!(names.len(), 16, "all but the provider's: {names:?}");
     for name in ["lexical", "hybrid", "full", "memory"] {
         let row = row(&report, name);
         assert_eq!(row["queries"], 3, "one was not judged");

@@ -61,12 +61,19 @@ fn rows() -> Vec<(&'static str, Recipe)> {
         ..Recipe::HYBRID
     };
     let smooth = Recipe {
-        smoothing: Smoothing::ON,
+        smoothing: Smoothing {
+            answers: 0.0,
+            ..Smoothing::ON
+        },
         ..soft
+    };
+    let answering = Recipe {
+        smoothing: Smoothing::ON,
+        ..smooth
     };
     let dated = Recipe {
         date: Recipe::FULL.date,
-        ..smooth
+        ..answering
     };
     let labelled = Recipe {
         label: Recipe::FULL.label,
@@ -87,6 +94,7 @@ fn rows() -> Vec<(&'static str, Recipe)> {
         ("hybrid", Recipe::HYBRID),
         ("  + soft", soft),
         ("  + smoothing", smooth),
+        ("  + answers", answering),
         ("  + dates", dated),
         ("  + label", labelled),
         ("  + when", when),

@@ -164,10 +164,15 @@ const TOPICS: [(&str, &str); 13] = [
 
 /// A conversation: answers follow their questions.
 pub(super) fn talk() -> Pool {
+    talk_that_opens_with("")
+}
+
+/// The same, with these at the end of what is said first.
+fn talk_that_opens_with(mark: &str) -> Pool {
     let mut pool = Pool::default();
     for (session, (topic, detail)) in TOPICS.iter().enumerate() {
         let lines = [
-            format!("Ann: tell me about the {topic}"),
+            format!("Ann: tell me about the {topic}{mark}"),
             format!("Bob: the {topic} was a joy"),
             format!("Bob: {detail}"),
         ];
@@ -199,6 +204,24 @@ fn what_was_saved_beside_a_hit_is_found_with_it() {
     let found = pool.search(&"voyage".into(), &alone, 50, |_| true);
     let mut lone = found.hits.iter().map(|hit| hit.parts);
     assert!(lone.all(|parts| parts.neighbours == 0.0 && parts.sitting == 0.0));
+}
+
+#[test]
+fn what_follows_a_question_gets_more_of_it() {
+    let unaware = Recipe {
+        smoothing: crate::recipe::Smoothing {
+            answers: 0.0,
+            ..crate::recipe::Smoothing::ON
+        },
+        ..Recipe::FULL
+    };
+    let handed = |mark, recipe| {
+        let found = talk_that_opens_with(mark).search(&"voyage".into(), recipe, 50, |_| true);
+        let reply = found.hits.into_iter().find(|hit| hit.doc == 7);
+        reply.expect("the line after").parts.neighbours
+    };
+    assert!(handed("?", &Recipe::FULL) > handed("?", &unaware));
+    assert!(handed("", &Recipe::FULL) < handed("", &unaware));
 }
 
 #[test]
@@ -339,10 +362,18 @@ fn a_vector_that_does_not_fit_is_refused_by_name() {
 /// Blocks of documents are passed over that can't be among the best: of each signal the most has to be reckoned with.
 #[test]
 fn the_best_few_are_the_first_of_all() {
+    // Each alone, and sittings that are longer than a block.
+    for apart in [8 * 60 * 60, 60] {
+        the_best_few_are_the_first_of_all_of(apart);
+    }
+}
+
+/// Six hundred memories, so many seconds apart.
+fn the_best_few_are_the_first_of_all_of(apart: i64) {
     let mut pool = Pool::default();
     for doc in 0..600_u32 {
-        // Three a day, over half a year from 1 January 2026 on, in sessions of sixty.
-        let created = 1_767_225_600 + i64::from(doc) * 8 * 60 * 60;
+        // From 1 January 2026 on, over half a year or ten hours, in sessions of sixty.
+        let created = 1_767_225_600 + i64::from(doc) * apart;
         let subject = ["the ferry", "a horse", "the budget", "my guitar"][doc as usize % 4];
         let text = format!("Ann: {subject} number {doc}{}", ["", "?"][doc as usize % 2]);
         let session = format!("session {}", doc / 60);
@@ -365,7 +396,7 @@ fn the_best_few_are_the_first_of_all() {
         for k in [1, 5, 20, 100] {
             let few = pool.search(&query.into(), &Recipe::FULL, k, |_| true).hits;
             let expected = &all[..k.min(all.len())];
-            assert_eq!(few, expected, "{k} for {query:?}");
+            assert_eq!(few, expected, "{k} for {query:?}, {apart} s apart");
         }
     }
 }

@@ -19,8 +19,16 @@ pub const SOFT: f32 = 0.5;
 /// Two words are alike from this cosine on. Below, nearly everything is like everything.
 pub const SOFT_FLOOR: f32 = 0.45;
 
-/// What the memories before hand on, the nearest first: an answer follows its question.
+/// What the memories before hand on, the nearest first.
 pub const FROM_BEFORE: [f32; 3] = [0.4, 0.3, 0.1];
+
+/// An answer follows its question: the memory before hands on so much more if it ends in a question, and half of that less
+/// if it does not.
+///
+/// Fitted on four of five LoCoMo conversations and measured on the fifth, each in turn: nDCG@10 +.010 [.001, .019], recall@5
+/// +.016, recall@10 +.007 [-.001, .015], and no conversation loses. Some 27 other ideas were measured on the same
+/// questions, which the intervals do not allow for.
+pub const FROM_QUESTION: f32 = 0.4;
 
 /// What the memories after hand on, the nearest first.
 pub const FROM_AFTER: [f32; 2] = [0.15, 0.15];
@@ -70,7 +78,8 @@ pub const DOUBT_BELOW: f32 = 0.24;
 /// P       = base^2 - mean(base^2)
 /// score   = base
 ///         + gate x (sum of before[d] x P(d + 1 places before) + after[d] x P(d + 1 places after)
-///                   + sitting x max of base over the sitting)
+///                   + sitting x max of base over the sitting
+///                   + answers x (1 if the place before ends in "?", else -1/2) x P(1 place before))
 ///         + date x Date + label x Label + when x When - question x Question
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -104,6 +113,8 @@ pub struct Recipe {
 pub struct Smoothing {
     /// See [`FROM_BEFORE`].
     pub before: [f32; 3],
+    /// See [`FROM_QUESTION`].
+    pub answers: f32,
     /// See [`FROM_AFTER`].
     pub after: [f32; 2],
     /// See [`FROM_SITTING`].
@@ -114,6 +125,7 @@ impl Smoothing {
     /// Neighbours hand nothing on.
     pub const OFF: Self = Self {
         before: [0.0; 3],
+        answers: 0.0,
         after: [0.0; 2],
         sitting: 0.0,
     };
@@ -121,9 +133,20 @@ impl Smoothing {
     /// As measured.
     pub const ON: Self = Self {
         before: FROM_BEFORE,
+        answers: FROM_QUESTION,
         after: FROM_AFTER,
         sitting: FROM_SITTING,
     };
+
+    /// What the nearest memory before hands on.
+    pub fn from_nearest(&self, is_question: bool) -> f32 {
+        let more = if is_question {
+            self.answers
+        } else {
+            -self.answers / 2.0
+        };
+        self.before[0] + more
+    }
 
     /// Whether any weight is left.
     pub fn is_on(&self) -> bool {

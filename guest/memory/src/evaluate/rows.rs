@@ -63,12 +63,19 @@ const SOFT: Recipe = Recipe {
     ..Recipe::HYBRID
 };
 const NEIGHBOURS: Recipe = Recipe {
-    smoothing: Smoothing::ON,
+    smoothing: Smoothing {
+        answers: 0.0,
+        ..Smoothing::ON
+    },
     ..SOFT
+};
+const ANSWERS: Recipe = Recipe {
+    smoothing: Smoothing::ON,
+    ..NEIGHBOURS
 };
 const DATES: Recipe = Recipe {
     date: Recipe::FULL.date,
-    ..NEIGHBOURS
+    ..ANSWERS
 };
 const LABELS: Recipe = Recipe {
     label: Recipe::FULL.label,
@@ -94,6 +101,7 @@ const ROWS: &[Row] = &[
     row("hybrid", Recipe::HYBRID),
     row("soft", SOFT),
     row("neighbours", NEIGHBOURS),
+    row("answers", ANSWERS),
     row("dates", DATES),
     row("labels", LABELS),
     row("when", WHEN),

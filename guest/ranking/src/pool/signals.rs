@@ -132,11 +132,13 @@ impl<'a> Signals<'a> {
         range: Range<usize>,
         best: f32,
     ) -> impl Iterator<Item = (u32, Handed)> {
+        let smoothing = &self.recipe.smoothing;
         let Smoothing {
             before,
             after,
             sitting,
-        } = &self.recipe.smoothing;
+            ..
+        } = smoothing;
         let told = |at: usize| {
             members
                 .get(at)
@@ -144,13 +146,17 @@ impl<'a> Signals<'a> {
         };
         let sitting = self.gate * sitting * best;
         range.map(move |at| {
-            let earlier = before.iter().enumerate().map(|(places, weight)| {
+            let nearest = at.checked_sub(1).map_or(0.0, |at| {
+                let is_question = self.columns.cues[members[at] as usize] & ENDS_IN_A_QUESTION != 0;
+                told(at) * smoothing.from_nearest(is_question)
+            });
+            let earlier = before.iter().enumerate().skip(1).map(|(places, weight)| {
                 let told = at.checked_sub(places + 1).map_or(0.0, told);
                 told * weight
             });
             let later = after.iter().enumerate();
             let later = later.map(|(places, weight)| told(at + places + 1) * weight);
-            let neighbours = self.gate * earlier.chain(later).sum::<f32>();
+            let neighbours = self.gate * (nearest + earlier.chain(later).sum::<f32>());
             (
                 members[at],
                 Handed {
@@ -273,10 +279,13 @@ impl<'a> Signals<'a> {
 
 impl Limits {
     fn new(smoothing: &Smoothing, beside: f32) -> Self {
-        let weights = || smoothing.before.iter().chain(&smoothing.after);
+        let nearest = [true, false].map(|is_question| smoothing.from_nearest(is_question));
+        let weights = || smoothing.before[1..].iter().chain(&smoothing.after);
+        let gained = weights().map(|weight| weight.max(0.0)).sum::<f32>();
+        let lost = weights().map(|weight| weight.min(0.0)).sum::<f32>();
         Self {
-            gained: weights().map(|weight| weight.max(0.0)).sum(),
-            lost: weights().map(|weight| weight.min(0.0)).sum(),
+            gained: gained + nearest.into_iter().fold(0.0, f32::max),
+            lost: lost + nearest.into_iter().fold(0.0, f32::min),
             sitting: smoothing.sitting.max(0.0),
             beside,
         }
