@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use serde_json::{Value, json};
@@ -28,9 +27,10 @@ struct Saved {
 }
 
 /// What an app sends.
-#[derive(Clone)]
 enum Operation {
     Save(String),
+    /// What is there already, with a tag that may be new.
+    SaveAgain(String, String),
     Update(String, usize),
     Forget(String),
     Search(usize),
@@ -41,6 +41,9 @@ impl Operation {
     fn to_call(&self) -> Value {
         let (tool, arguments) = match self {
             Operation::Save(text) => ("memory_save", json!({"text": text})),
+            Operation::SaveAgain(text, tag) => {
+                ("memory_save", json!({"text": text, "tags": [tag]}))
+            }
             Operation::Update(id, importance) => {
                 let importance = *importance as f64;
                 ("memory_update", json!({"id": id, "importance": importance}))
@@ -86,15 +89,13 @@ impl App {
     }
 
     fn operate(&mut self, number: usize) {
-        let fresh = {
-            let padding = "x".repeat(self.random.below(200));
-            format!("app {} says {number} {padding}", self.name)
-        };
         let living: Vec<String> = self.living().cloned().collect();
         let any = (!living.is_empty()).then(|| self.random.choose(&living).clone());
         let operation = match (self.random.below(12), any) {
-            (0..=3, _) | (_, None) => Operation::Save(fresh),
-            (4, Some(id)) => Operation::Save(self.saved[&id].text.clone()),
+            (0..=3, _) | (_, None) => Operation::Save(self.fresh_text(number)),
+            (4, Some(id)) => {
+                Operation::SaveAgain(self.saved[&id].text.clone(), format!("tag{number}"))
+            }
             (5 | 6, Some(id)) => Operation::Update(id, 1 + self.random.below(10)),
             (7, Some(id)) => Operation::Forget(id),
             (8 | 9, _) => Operation::Search(number),
@@ -107,6 +108,11 @@ impl App {
             let answer = self.server.read();
             self.hear(&operation, &answer);
         }
+    }
+
+    fn fresh_text(&mut self, number: usize) -> String {
+        let padding = "x".repeat(self.random.below(200));
+        format!("app {} says {number} {padding}", self.name)
     }
 
     /// Ids of what is certainly there.
@@ -160,7 +166,7 @@ impl App {
         let content = &answer["result"]["structuredContent"];
         assert!(content.is_object(), "{answer}");
         match operation {
-            Operation::Save(text) => {
+            Operation::Save(text) | Operation::SaveAgain(text, _) => {
                 let id = content["id"].as_str().unwrap_or_else(|| panic!("{answer}"));
                 let saved = self.saved.entry(id.to_owned()).or_insert_with(|| Saved {
                     text: text.clone(),
@@ -204,16 +210,14 @@ fn eight_processes_that_are_killed_at_random_lose_nothing() {
     let operations = usize::try_from(number_from("TORTURE_OPERATIONS", 200)).unwrap();
     let seed = number_from("TORTURE_SEED", 1);
     let data = tempfile::tempdir().unwrap();
-    let under_way = AtomicUsize::new(0);
     let apps: Vec<App> = thread::scope(|scope| {
         let threads: Vec<_> = (0..APPS)
             .map(|name| {
-                let (data, under_way) = (data.path(), &under_way);
+                let data = data.path();
                 scope.spawn(move || {
                     let mut app = App::new(name, data, seed);
                     for number in 0..operations {
                         app.operate(number);
-                        under_way.fetch_add(1, Ordering::Relaxed);
                     }
                     app
                 })
@@ -251,7 +255,7 @@ fn eight_processes_that_are_killed_at_random_lose_nothing() {
     eprintln!(
         "seed {seed}: {} operations, {kills} kills, {busy} times busy, {acknowledged} saves acknowledged, of which \
          {forgotten} were forgotten; {} there",
-        under_way.into_inner(),
+        APPS * operations,
         found.len()
     );
     assert!(!found.contains(&server.save("after all that")));

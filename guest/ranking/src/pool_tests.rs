@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::answer::{Found, Query, Verdict};
-use crate::recipe::Recipe;
+use crate::recipe::{Recipe, Smoothing};
 
 pub(super) fn pool(texts: &[&str]) -> Pool {
     let mut pool = Pool::default();
@@ -198,7 +198,7 @@ fn what_was_saved_beside_a_hit_is_found_with_it() {
     let parts = answer.expect("the line after").parts;
     assert!(parts.neighbours > 0.0 && parts.sitting > 0.0, "{parts:?}");
     let alone = Recipe {
-        smoothing: crate::recipe::Smoothing::OFF,
+        smoothing: Smoothing::OFF,
         ..Recipe::FULL
     };
     let found = pool.search(&"voyage".into(), &alone, 50, |_| true);
@@ -209,9 +209,9 @@ fn what_was_saved_beside_a_hit_is_found_with_it() {
 #[test]
 fn what_follows_a_question_gets_more_of_it() {
     let unaware = Recipe {
-        smoothing: crate::recipe::Smoothing {
+        smoothing: Smoothing {
             answers: 0.0,
-            ..crate::recipe::Smoothing::ON
+            ..Smoothing::ON
         },
         ..Recipe::FULL
     };

@@ -26,8 +26,8 @@ pub const FROM_BEFORE: [f32; 3] = [0.4, 0.3, 0.1];
 /// if it does not.
 ///
 /// Fitted on four of five LoCoMo conversations and measured on the fifth, each in turn: nDCG@10 +.010 [.001, .019], recall@5
-/// +.016, recall@10 +.007 [-.001, .015], and no conversation loses. Some 27 other ideas were measured on the same
-/// questions, which the intervals do not allow for.
+/// +.016, recall@10 +.007 [-.001, .015], and no conversation loses. About 27 variants of this and other ideas were
+/// measured on the same questions, which the intervals do not allow for.
 pub const FROM_QUESTION: f32 = 0.4;
 
 /// What the memories after hand on, the nearest first.

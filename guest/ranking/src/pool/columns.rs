@@ -10,9 +10,9 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) const NO_TIME: i64 = i64::MIN;
 
 /// The text names a time.
-pub(super) const NAMES_A_TIME: u8 = 1;
+const NAMES_A_TIME: u8 = 1;
 /// The text ends in a question mark.
-pub(super) const ENDS_IN_A_QUESTION: u8 = 2;
+const ENDS_IN_A_QUESTION: u8 = 2;
 
 /// The small signs of a text, one bit each.
 pub(super) fn cues(text: &str) -> u8 {
@@ -57,6 +57,14 @@ pub(super) struct Columns {
 }
 
 impl Columns {
+    pub(super) fn names_a_time(&self, at: usize) -> bool {
+        self.cues[at] & NAMES_A_TIME != 0
+    }
+
+    pub(super) fn ends_in_a_question(&self, at: usize) -> bool {
+        self.cues[at] & ENDS_IN_A_QUESTION != 0
+    }
+
     /// How many slots there are, dead ones included.
     pub(super) fn len(&self) -> usize {
         self.docs.len()

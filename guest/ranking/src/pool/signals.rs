@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::columns::{ENDS_IN_A_QUESTION, NAMES_A_TIME};
 use super::{Columns, Pool, Sittings};
 use crate::answer::Parts;
 use crate::cues;
@@ -147,7 +146,7 @@ impl<'a> Signals<'a> {
         let sitting = self.gate * sitting * best;
         range.map(move |at| {
             let nearest = at.checked_sub(1).map_or(0.0, |at| {
-                let is_question = self.columns.cues[members[at] as usize] & ENDS_IN_A_QUESTION != 0;
+                let is_question = self.columns.ends_in_a_question(members[at] as usize);
                 told(at) * smoothing.from_nearest(is_question)
             });
             let earlier = before.iter().enumerate().skip(1).map(|(places, weight)| {
@@ -267,13 +266,12 @@ impl<'a> Signals<'a> {
     }
 
     fn when(&self, at: usize) -> f32 {
-        let applies = self.asks_for_a_time && self.columns.cues[at] & NAMES_A_TIME != 0;
+        let applies = self.asks_for_a_time && self.columns.names_a_time(at);
         weight(self.recipe.when, applies)
     }
 
     fn question(&self, at: usize) -> f32 {
-        let applies = self.columns.cues[at] & ENDS_IN_A_QUESTION != 0;
-        weight(-self.recipe.question, applies)
+        weight(-self.recipe.question, self.columns.ends_in_a_question(at))
     }
 }
 
