@@ -53,6 +53,9 @@ mod hostile;
 /// The memory under wasmtime through the contract, without a process or a wire.
 mod component;
 
+/// The same numbers natively and in the sandbox.
+mod computing;
+
 /// The memory asks the person, through the contract.
 mod consent;
 

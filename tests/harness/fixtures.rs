@@ -11,6 +11,8 @@ use super::{Builder, root, wait_until};
 pub(crate) struct Fixtures {
     /// Asks its client whatever can be asked: see `fixtures/asking`.
     pub(crate) asking: PathBuf,
+    /// Ranks, and says what came of it.
+    pub(crate) computing: PathBuf,
     /// Has what the official conformance suite asks for: see `fixtures/conformance`.
     pub(crate) conformance: PathBuf,
     /// Does everything wrong: see `fixtures/misbehaving`.
@@ -74,6 +76,7 @@ fn build() -> Fixtures {
     let file = |name: &str| target_dir.join(TARGET).join("release").join(name);
     Fixtures {
         asking: file("asking.wasm"),
+        computing: file("computing.wasm"),
         conformance: file("conformance.wasm"),
         misbehaving: file("misbehaving.wasm"),
         minimal: file("minimal.wasm"),

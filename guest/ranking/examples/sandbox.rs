@@ -1,4 +1,4 @@
-//! The same numbers natively and in the sandbox, and what they cost there:
+//! What the ranking costs, natively or in the sandbox:
 //!
 //! ```text
 //! cargo run -p ranking --release --example sandbox
@@ -6,8 +6,8 @@
 //! wasmtime run target/wasm32-wasip2/component/examples/sandbox.wasm
 //! ```
 //!
-//! The first three lines must be equal in both. Then come times in milliseconds, the least and the median of many runs: on
-//! a machine that does other things too, the least is the one to compare.
+//! Times in milliseconds, the least and the median of many runs: on a machine that does other things too, the least is the
+//! one to compare.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ use std::hint::black_box;
 use std::io::{self, Write as _};
 use std::time::Instant;
 
-use ranking::scan::{self, Probe};
+use ranking::scan::Probe;
 use ranking::{Document, Pool, Recipe, table, wordpiece};
 
 /// Words that a person uses.
@@ -34,11 +34,6 @@ const QUERIES: [&str; 5] = [
 fn main() -> Result<(), Box<dyn Error>> {
     let mut out = String::new();
     let mut random = 1;
-    let texts: Vec<String> = (0..2_000).map(|_| text(&mut random)).collect();
-    let checksum = table::checksum(texts.iter().map(String::as_str));
-    writeln!(out, "embeddings   {checksum}")?;
-    writeln!(out, "snapshot     {}", hash(&pool(2_000).encode()))?;
-    writeln!(out, "kernels      {}", kernels(&mut random))?;
     scans(&mut out, &mut random)?;
     for count in [10_000, 100_000] {
         searches(&mut out, count)?;
@@ -82,35 +77,6 @@ fn pool(count: u32) -> Pool {
     }
     pool.compact();
     pool
-}
-
-fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
-}
-
-/// Compares the scan, whatever it is made of here, with the plain loop, and returns a sum of all that was compared.
-fn kernels(random: &mut u64) -> i64 {
-    let mut sum = 0;
-    for dimensions in [1, 7, 15, 16, 17, 64, 100, 384, 1024] {
-        let mut byte = || (next(random) * 256.0 - 128.0) as i8;
-        let query: Vec<i8> = (0..dimensions).map(|_| byte()).collect();
-        let rows: Vec<i8> = (0..dimensions * 31).map(|_| byte()).collect();
-        let values: Vec<f32> = query.iter().map(|&value| f32::from(value)).collect();
-        let Some(probe) = Probe::new(&values) else {
-            continue;
-        };
-        let inverses = vec![1.0; 31];
-        let mut cosines = Vec::new();
-        probe.cosines(&rows, &inverses, &mut cosines);
-        for (row, cosine) in rows.chunks_exact(dimensions).zip(cosines) {
-            let dot = scan::scalar(probe.values(), row);
-            assert_eq!(cosine.to_bits(), (dot as f32 * probe.scale()).to_bits());
-            sum += i64::from(dot);
-        }
-    }
-    sum
 }
 
 fn scans(out: &mut String, random: &mut u64) -> io::Result<()> {

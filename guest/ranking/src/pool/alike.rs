@@ -18,6 +18,9 @@ use crate::table::DIMENSIONS;
 /// So many likenesses are remembered, of all words together: half a megabyte. A word has some hundred.
 const MAX_REMEMBERED: usize = 64 * 1024;
 
+/// So many rows are compared before their words are looked at.
+const TOGETHER: usize = 64;
+
 /// Words with rows.
 #[derive(Default)]
 pub(super) struct WordRows {
@@ -93,16 +96,25 @@ impl Likenesses {
 
     /// Compares rows from one of them on; their words are numbered from `first` on.
     fn add(&mut self, probe: &Probe, (words, rows): (&WordRows, &[i8]), from: usize, first: usize) {
-        let mut cosines = Vec::new();
-        probe.cosines(
-            &rows[from * DIMENSIONS..],
-            &words.inverses[from..],
-            &mut cosines,
-        );
-        for (&word, &cosine) in words.words[from..].iter().zip(&cosines) {
-            if cosine > SOFT_FLOOR {
-                let likeness = (cosine - SOFT_FLOOR) / (1.0 - SOFT_FLOOR);
-                self.list.push((first as u32 + word, likeness));
+        let mut cosines = Vec::with_capacity(TOGETHER);
+        let words = words.words[from..]
+            .chunks(TOGETHER)
+            .zip(words.inverses[from..].chunks(TOGETHER));
+        let rows = rows[from * DIMENSIONS..].chunks(TOGETHER * DIMENSIONS);
+        for ((words, inverses), rows) in words.zip(rows) {
+            probe.cosines(rows, inverses, &mut cosines);
+            // Of most no word is looked at by itself.
+            let any = cosines
+                .iter()
+                .fold(false, |any, &cosine| any | (cosine > SOFT_FLOOR));
+            if !any {
+                continue;
+            }
+            for (&word, &cosine) in words.iter().zip(&cosines) {
+                if cosine > SOFT_FLOOR {
+                    let likeness = (cosine - SOFT_FLOOR) / (1.0 - SOFT_FLOOR);
+                    self.list.push((first as u32 + word, likeness));
+                }
             }
         }
     }

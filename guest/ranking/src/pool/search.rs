@@ -199,18 +199,23 @@ impl Pool {
         best.into_hits(signals)
     }
 
-    /// Each living document whose base is enough to be one of the best if it sits alone.
+    /// Each living document whose base is enough to be one of the best if it sits alone. Chunks with high ones come first,
+    /// so that after a few of them little is enough.
     fn each_with_enough(
         &self,
         signals: &Signals<'_>,
         best: &mut Best,
         mut offer: impl FnMut(&mut Best, u32),
     ) {
+        let mut chunks: Vec<_> = signals
+            .bases()
+            .map(|(first, bases)| (bounds(bases).1, first, bases))
+            .collect();
+        chunks.sort_unstable_by(|left, right| right.0.total_cmp(&left.0));
         let mut needed = signals.least_own(best.least);
-        for (first, bases) in signals.bases() {
-            // Of most chunks no document is looked at by itself.
-            if bounds(bases).1 < needed {
-                continue;
+        for (most, first, bases) in chunks {
+            if most < needed {
+                break;
             }
             for (slot, &base) in (first..).zip(bases) {
                 if base >= needed && self.columns.is_alive(slot) {

@@ -6,6 +6,8 @@ use core::arch::wasm32::{
     i32x4_splat, v128, v128_load, v128_store,
 };
 
+use std::hint::black_box;
+
 use super::{DIMENSIONS, LANES};
 
 /// Dimensions that one instruction takes.
@@ -13,6 +15,10 @@ const STEP: usize = 8;
 
 /// Rows that are taken together: the sums of four make one vector of cosines.
 const ROWS: usize = 4;
+
+/// A row is multiplied in so many parts. What comes of this code reads all that it will need of memory before it computes,
+/// up to the next write to memory; so the sums of a part are written there before the next is read, or registers run out.
+const HALVES: usize = 2;
 
 /// The dot product, sixteen dimensions at a time; what is left over at the end is not counted.
 #[allow(
@@ -49,23 +55,26 @@ pub(super) fn cosines(
     inverses: &[f32],
     out: &mut Vec<f32>,
 ) {
-    let query = Query::new(query);
     let count = rows.len().min(inverses.len());
     let start = out.len();
     out.resize(start + count, 0.0);
     let (blocks, rest) = rows[..count].as_chunks::<ROWS>();
     let (block_inverses, rest_inverses) = inverses[..count].as_chunks::<ROWS>();
     let (block_out, rest_out) = out[start..].as_chunks_mut::<ROWS>();
+    let mut sums = [[[0.0; ROWS]; HALVES]; ROWS];
     for ((block, inverses), out) in blocks.iter().zip(block_inverses).zip(block_out) {
-        let [a, b, c, d] = block;
-        let sums = [query.sums(a), query.sums(b), query.sums(c), query.sums(d)];
+        let query = Query::new(black_box(query));
+        for (row, sums) in block.iter().zip(&mut sums) {
+            query.sums(row, sums);
+        }
+        let sums = black_box(&sums).each_ref();
+        let sums = sums.map(|[first, second]| i32x4_add(load(first), load(second)));
         let dots = f32x4_convert_i32x4(add_across(sums));
         let scaled = f32x4_mul(dots, f32x4_splat(scale));
         store(out, f32x4_mul(scaled, load(inverses)));
     }
     for ((row, inverse), out) in rest.iter().zip(rest_inverses).zip(rest_out) {
-        let dot = i32x4_extract_lane::<0>(add_across([query.sums(row); ROWS]));
-        *out = dot as f32 * scale * inverse;
+        *out = dot(query, row) as f32 * scale * inverse;
     }
 }
 
@@ -90,33 +99,44 @@ fn store(values: &mut [f32; ROWS], vector: v128) {
 }
 
 /// A query in registers.
-struct Query([v128; DIMENSIONS / STEP]);
+struct Query([[v128; DIMENSIONS / STEP / HALVES]; HALVES]);
 
 impl Query {
     #[allow(
         unsafe_code,
         reason = "the instructions that read memory take pointers"
     )]
+    #[inline]
     fn new(query: &[i16; DIMENSIONS]) -> Self {
-        // SAFETY: each chunk has 8 elements of 16 bits; the load takes any alignment.
-        let load = |step: usize| unsafe { v128_load(query[step * STEP..][..STEP].as_ptr().cast()) };
-        Self(std::array::from_fn(load))
+        let (steps, _) = query.as_chunks::<STEP>();
+        let (halves, _) = steps.as_chunks();
+        // SAFETY: each step has 8 elements of 16 bits; the load takes any alignment.
+        let load = |step: &[i16; STEP]| unsafe { v128_load(step.as_ptr().cast()) };
+        Self(std::array::from_fn(|half| {
+            let half: &[_; DIMENSIONS / STEP / HALVES] = &halves[half];
+            half.each_ref().map(load)
+        }))
     }
 
-    /// Four sums that make the dot product together.
+    /// For each half of a row four sums; all make the dot product together.
     #[allow(
         unsafe_code,
         reason = "the instructions that read memory take pointers"
     )]
     #[inline]
-    fn sums(&self, row: &[i8; DIMENSIONS]) -> v128 {
-        let mut sum = i32x4_splat(0);
-        for (step, values) in self.0.iter().enumerate() {
-            // SAFETY: each chunk has the 8 bytes that are read, at any alignment.
-            let bytes = unsafe { i16x8_load_extend_i8x8(row[step * STEP..][..STEP].as_ptr()) };
-            sum = i32x4_add(sum, i32x4_dot_i16x8(*values, bytes));
+    fn sums(&self, row: &[i8; DIMENSIONS], sums: &mut [[f32; ROWS]; HALVES]) {
+        let (steps, _) = row.as_chunks::<STEP>();
+        let halves = steps.chunks_exact(steps.len() / HALVES);
+        for ((values, half), sums) in self.0.iter().zip(halves).zip(sums) {
+            let mut sum = i32x4_splat(0);
+            for (&values, bytes) in values.iter().zip(half) {
+                // SAFETY: each step has the 8 bytes that are read, at any alignment.
+                let bytes = unsafe { i16x8_load_extend_i8x8(bytes.as_ptr()) };
+                // In this order it is the row's register that is overwritten.
+                sum = i32x4_add(sum, i32x4_dot_i16x8(bytes, values));
+            }
+            store(sums, sum);
         }
-        sum
     }
 }
 
