@@ -163,7 +163,7 @@ impl Run {
                     return Ok(needs);
                 }
                 if question < questions {
-                    self.answer(chosen, clock);
+                    self.answer(&chosen, clock);
                     self.next.2 += 1;
                 } else {
                     self.next = (row, collection + 1, 0);

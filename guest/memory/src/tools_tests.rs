@@ -146,7 +146,7 @@ fn a_save_that_may_be_on_the_disk_is_not_said_to_be_stored_nowhere() {
     assert!(
         reply.is_error
             && !reply.text.contains("nothing")
-            && reply.text.starts_with("whether this was stored"),
+            && reply.text.starts_with("whether this was done"),
         "{}",
         reply.text
     );

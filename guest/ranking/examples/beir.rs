@@ -56,84 +56,37 @@ fn main() -> Result<()> {
 
 /// The ablation: one part more in each row, then the whole without one.
 fn rows() -> Vec<(&'static str, Recipe)> {
-    let soft = Recipe {
-        soft: Recipe::FULL.soft,
-        ..Recipe::HYBRID
-    };
-    let smooth = Recipe {
-        smoothing: Smoothing {
-            answers: 0.0,
-            ..Smoothing::ON
-        },
-        ..soft
-    };
-    let answering = Recipe {
-        smoothing: Smoothing::ON,
-        ..smooth
-    };
-    let dated = Recipe {
-        date: Recipe::FULL.date,
-        ..answering
-    };
-    let labelled = Recipe {
-        label: Recipe::FULL.label,
-        ..dated
-    };
-    let when = Recipe {
-        when: Recipe::FULL.when,
-        ..labelled
-    };
-    let asking = Recipe {
-        question: Recipe::FULL.question,
-        ..when
-    };
     let full = Recipe::FULL;
-    vec![
-        ("lexical only", Recipe::LEXICAL),
-        ("dense only", Recipe::DENSE),
-        ("hybrid", Recipe::HYBRID),
-        ("  + soft", soft),
-        ("  + smoothing", smooth),
-        ("  + answers", answering),
-        ("  + dates", dated),
-        ("  + label", labelled),
-        ("  + when", when),
-        ("  + question penalty", asking),
+    let mut rows = Recipe::STEPS.to_vec();
+    rows.extend([
+        ("- dense", Recipe { dense: 0.0, ..full }),
         (
-            "  + typos",
-            Recipe {
-                typos: true,
-                ..asking
-            },
-        ),
-        ("full (+ nothing found)", full),
-        ("  - dense", Recipe { dense: 0.0, ..full }),
-        (
-            "  - query idf",
+            "- query idf",
             Recipe {
                 query_idf: false,
                 ..full
             },
         ),
-        ("  - soft", Recipe { soft: 0.0, ..full }),
+        ("- soft", Recipe { soft: 0.0, ..full }),
         (
-            "  - smoothing",
+            "- neighbours",
             Recipe {
                 smoothing: Smoothing::OFF,
                 ..full
             },
         ),
-        ("  - dates", Recipe { date: 0.0, ..full }),
-        ("  - label", Recipe { label: 0.0, ..full }),
-        ("  - when", Recipe { when: 0.0, ..full }),
+        ("- dates", Recipe { date: 0.0, ..full }),
+        ("- labels", Recipe { label: 0.0, ..full }),
+        ("- when", Recipe { when: 0.0, ..full }),
         (
-            "  - question penalty",
+            "- questions",
             Recipe {
                 question: 0.0,
                 ..full
             },
         ),
-    ]
+    ]);
+    rows
 }
 
 fn measure(

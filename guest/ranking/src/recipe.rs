@@ -184,15 +184,61 @@ impl Recipe {
 
     /// Everything: what a memory has and a collection of documents has not.
     pub const FULL: Self = Self {
-        soft: SOFT,
-        smoothing: Smoothing::ON,
-        date: DATE,
-        label: LABEL,
-        when: WHEN,
-        question: QUESTION,
-        typos: true,
         cut_nothing: true,
+        ..Self::TYPOS
+    };
+
+    /// From words alone to everything, with the names that reports have for them. From the third on each has one part more
+    /// than the one before, so that what a part is worth shows between the two.
+    pub const STEPS: [(&str, Self); 12] = [
+        ("lexical", Self::LEXICAL),
+        ("dense", Self::DENSE),
+        ("hybrid", Self::HYBRID),
+        ("soft", Self::SOFT),
+        ("neighbours", Self::NEIGHBOURS),
+        ("answers", Self::ANSWERS),
+        ("dates", Self::DATES),
+        ("labels", Self::LABELS),
+        ("when", Self::WHEN),
+        ("questions", Self::QUESTIONS),
+        ("typos", Self::TYPOS),
+        ("full", Self::FULL),
+    ];
+
+    const SOFT: Self = Self {
+        soft: SOFT,
         ..Self::HYBRID
+    };
+    const NEIGHBOURS: Self = Self {
+        smoothing: Smoothing {
+            answers: 0.0,
+            ..Smoothing::ON
+        },
+        ..Self::SOFT
+    };
+    const ANSWERS: Self = Self {
+        smoothing: Smoothing::ON,
+        ..Self::NEIGHBOURS
+    };
+    const DATES: Self = Self {
+        date: DATE,
+        ..Self::ANSWERS
+    };
+    const LABELS: Self = Self {
+        label: LABEL,
+        ..Self::DATES
+    };
+    const WHEN: Self = Self {
+        when: WHEN,
+        ..Self::LABELS
+    };
+    const QUESTIONS: Self = Self {
+        question: QUESTION,
+        ..Self::WHEN
+    };
+    const TYPOS: Self = Self {
+        typos: true,
+        ..Self::QUESTIONS
     };
 }
 

@@ -58,7 +58,7 @@ struct RawJudgement {
 /// A request that makes sense.
 pub(super) struct Request {
     pub(super) collections: Vec<Collection>,
-    pub(super) rows: Vec<&'static Row>,
+    pub(super) rows: Vec<Row>,
     pub(super) depth: usize,
     pub(super) seed: u64,
 }

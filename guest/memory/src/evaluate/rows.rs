@@ -1,10 +1,11 @@
 //! The rows of a report: from words alone to all that a search of the memory does, one part more in each.
 
-use ranking::{Recipe, Smoothing};
+use ranking::Recipe;
 
 use crate::security::echo;
 
 /// One way to search.
+#[derive(Clone, Copy)]
 pub(super) struct Row {
     /// As requests and reports call it.
     pub(super) name: &'static str,
@@ -58,56 +59,8 @@ const fn row(name: &'static str, recipe: Recipe) -> Row {
     }
 }
 
-const SOFT: Recipe = Recipe {
-    soft: Recipe::FULL.soft,
-    ..Recipe::HYBRID
-};
-const NEIGHBOURS: Recipe = Recipe {
-    smoothing: Smoothing {
-        answers: 0.0,
-        ..Smoothing::ON
-    },
-    ..SOFT
-};
-const ANSWERS: Recipe = Recipe {
-    smoothing: Smoothing::ON,
-    ..NEIGHBOURS
-};
-const DATES: Recipe = Recipe {
-    date: Recipe::FULL.date,
-    ..ANSWERS
-};
-const LABELS: Recipe = Recipe {
-    label: Recipe::FULL.label,
-    ..DATES
-};
-const WHEN: Recipe = Recipe {
-    when: Recipe::FULL.when,
-    ..LABELS
-};
-const QUESTIONS: Recipe = Recipe {
-    question: Recipe::FULL.question,
-    ..WHEN
-};
-const TYPOS: Recipe = Recipe {
-    typos: true,
-    ..QUESTIONS
-};
-
-/// In the order of a report.
-const ROWS: &[Row] = &[
-    row("lexical", Recipe::LEXICAL),
-    row("dense", Recipe::DENSE),
-    row("hybrid", Recipe::HYBRID),
-    row("soft", SOFT),
-    row("neighbours", NEIGHBOURS),
-    row("answers", ANSWERS),
-    row("dates", DATES),
-    row("labels", LABELS),
-    row("when", WHEN),
-    row("questions", QUESTIONS),
-    row("typos", TYPOS),
-    row("full", Recipe::FULL),
+/// What searches beyond the ranking: what lifts memories, order that means nothing, and a provider.
+const BEYOND: [Row; 5] = [
     Row {
         lifts: Lifts::RECENCY,
         ..row("recency", Recipe::FULL)
@@ -130,19 +83,26 @@ const ROWS: &[Row] = &[
     },
 ];
 
+/// In the order of a report.
+fn rows() -> impl Iterator<Item = Row> {
+    let steps = Recipe::STEPS.map(|(name, recipe)| row(name, recipe));
+    steps.into_iter().chain(BEYOND)
+}
+
 impl Row {
     /// Those of these names, in the order of the report; all that are possible if none are named.
     pub(super) fn chosen(
         names: Option<&[String]>,
         has_embedder: bool,
-    ) -> Result<Vec<&'static Self>, String> {
+    ) -> Result<Vec<Self>, String> {
         let Some(names) = names else {
-            let possible = |row: &&Row| has_embedder || !row.asks_provider;
-            return Ok(ROWS.iter().filter(possible).collect());
+            return Ok(rows()
+                .filter(|row| has_embedder || !row.asks_provider)
+                .collect());
         };
         for name in names {
-            let Some(row) = ROWS.iter().find(|row| row.name == name) else {
-                let known: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
+            let Some(row) = rows().find(|row| row.name == name) else {
+                let known: Vec<&str> = rows().map(|row| row.name).collect();
                 return Err(format!(
                     "unknown row {}; known are {}",
                     echo(name),
@@ -153,7 +113,7 @@ impl Row {
                 return Err(format!("no embedder is configured for the row {name:?}"));
             }
         }
-        let named = |row: &&Row| names.iter().any(|name| row.name == name);
-        Ok(ROWS.iter().filter(named).collect())
+        let is_named = |row: &Row| names.iter().any(|name| row.name == name);
+        Ok(rows().filter(is_named).collect())
     }
 }

@@ -84,7 +84,7 @@ impl fmt::Display for StoreError {
             ),
             Self::InDoubt(reason) => write!(
                 f,
-                "whether this was stored is only known when the server is started again, because {reason}; check the disk"
+                "whether this was done is only known when the server is started again, because {reason}; check the disk"
             ),
             Self::Frozen(reason) => write!(
                 f,

@@ -292,7 +292,7 @@ impl Journal {
     }
 
     /// Freezes the journal over a write that may be on the disk or not.
-    fn doubt(&mut self, what: &str, error: &io::Error) -> StoreError {
+    pub(super) fn doubt(&mut self, what: &str, error: &io::Error) -> StoreError {
         let reason = format!("{what} ({})", explain(error));
         self.frozen = Some(reason.clone());
         StoreError::InDoubt(reason)

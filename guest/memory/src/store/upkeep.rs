@@ -192,10 +192,13 @@ impl Store {
         self.journal.replaced(position);
         // A snapshot of the old journal would be refused, with a note, by whoever starts next.
         self.journal.rejects_index = self.journal.covered.is_some();
-        // Were the name lost in a crash, so would be what is written from now on.
+        // Were the name lost in a crash, so would be what is written from now on; and what was left out would be back.
         self.disk.sync_dir().map_err(|error| {
-            self.journal
-                .freeze("the directory could not be made durable", &error)
+            let what = "the directory could not be made durable";
+            match left_out {
+                [] => self.journal.freeze(what, &error),
+                _ => self.journal.doubt(what, &error),
+            }
         })?;
         self.tidy();
         Ok(true)
