@@ -44,7 +44,8 @@ pub const BEST_FIT: f32 = 2.0 + YEAR;
 /// Days over which a near miss of a named day fades to nothing.
 const NEAR_DAYS: f32 = 7.0;
 
-/// The most days that are kept of a text: when it was saved, and one for each way of speaking that is known.
+/// The most days that are kept of a text: when it was saved, and the first that it names. Who says more days than that
+/// keeps a list, and is found by its words.
 const MAX_DAYS: usize = 8;
 
 /// A day, made small: year, month and day in one number. Zero is no day.

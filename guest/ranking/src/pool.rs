@@ -1,9 +1,9 @@
 //! The documents of a store, and the search over them.
 //!
 //! A pool has two halves. The *base* is a snapshot: flat arrays that are used where they lie, so that a hundred thousand
-//! documents load in the time it takes to look at their offsets. The *tail* is what came after: small, and made of maps
-//! that grow. A document that is replaced or removed only loses its slot; its postings stay until the halves are merged by
-//! [`Pool::encode`].
+//! documents load in the time it takes to look at their offsets. The *tail* is what came after, and made of maps that
+//! grow. A document that is replaced or removed only loses its slot; its postings stay until the halves are merged by
+//! [`Pool::compact`], or in a snapshot by [`Pool::encode`].
 //!
 //! **Invariant:** an answer depends on the living documents alone. Neither the order of changes nor the split between the
 //! halves shows.
@@ -150,7 +150,7 @@ impl Pool {
     }
 
     /// Gives a document a vector of somebody else's making, under that embedder's name. It is kept until the document is
-    /// replaced, or [`Pool::forget_vectors`].
+    /// replaced, or two other embedders have come after this one.
     ///
     /// # Errors
     ///
@@ -174,6 +174,9 @@ impl Pool {
                 space
             }
             None => {
+                if self.externals.len() == external::MAX_EMBEDDERS {
+                    self.externals.remove(0);
+                }
                 self.externals.push(External::new(embedder, row.len()));
                 let last = self.externals.len() - 1;
                 &mut self.externals[last]
@@ -194,13 +197,6 @@ impl Pool {
             .collect();
         missing.sort_unstable();
         missing
-    }
-
-    /// Drops all vectors of an embedder. Returns whether there were any.
-    pub fn forget_vectors(&mut self, embedder: &str) -> bool {
-        let before = self.externals.len();
-        self.externals.retain(|space| space.name() != embedder);
-        self.externals.len() < before
     }
 
     /// The living slot of a document.

@@ -327,8 +327,19 @@ fn given_vectors_take_the_place_of_the_built_in_ones() {
     }
     pool.insert(1, &"beta again".into());
     assert_eq!(pool.without_vector("mine"), [1, 2]);
-    assert!(pool.forget_vectors("mine"));
-    assert!(!pool.forget_vectors("mine"));
+}
+
+#[test]
+fn vectors_of_an_embedder_go_when_two_others_have_come() {
+    let mut pool = pool(&["alpha"]);
+    for embedder in ["first", "second", "third"] {
+        pool.set_vector(0, embedder, Vector::F32(&[1.0, 2.0]))
+            .unwrap();
+    }
+    for pool in [&pool, &Pool::decode(pool.encode()).unwrap()] {
+        let missing = ["first", "second", "third"].map(|name| pool.without_vector(name).len());
+        assert_eq!(missing, [1, 0, 0]);
+    }
 }
 
 #[test]

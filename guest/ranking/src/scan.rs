@@ -26,11 +26,16 @@ pub struct Probe {
     scale: f32,
 }
 
-/// The largest value of a probe. With rows of ±127 and this, the sum of [`MAX_DIMENSIONS`] products stays below 2^31.
-const MAX_VALUE: f32 = 2047.0;
+/// The largest value of a probe.
+const MAX_VALUE: i16 = 2047;
 
-/// The most dimensions that a sum of 32 bits has room for: 8192 x 2047 x 127 < 2^31. Embedders give 4096 at most.
+/// The most dimensions that a sum of 32 bits has room for. Embedders give 4096 at most.
 pub const MAX_DIMENSIONS: usize = 8192;
+
+const _: () = assert!(
+    MAX_DIMENSIONS as i64 * MAX_VALUE as i64 * -(i8::MIN as i64) <= i32::MAX as i64,
+    "a sum of so many products overflows"
+);
 
 /// Dimensions that one step of the SIMD loop takes.
 const LANES: usize = 16;
@@ -47,7 +52,7 @@ impl Probe {
         }
         let mut values: Vec<i16> = vector
             .iter()
-            .map(|value| (value / largest * MAX_VALUE).round_ties_even() as i16)
+            .map(|value| (value / largest * f32::from(MAX_VALUE)).round_ties_even() as i16)
             .collect();
         let squares: i64 = values.iter().map(|&value| i64::from(value).pow(2)).sum();
         values.resize(vector.len().next_multiple_of(LANES), 0);

@@ -62,7 +62,8 @@ pub struct QueryWord {
 /// The longest English word that is worth stemming. Longer runs of letters are data (hashes, keys) and kept as is.
 const MAX_STEMMED_BYTES: usize = 40;
 
-/// Words whose term is remembered. A person's vocabulary, in several languages; some 4 MB at most.
+/// Words whose term is remembered. A person's vocabulary, in several languages; some 10 MB at most, as longer words than
+/// [`MAX_STEMMED_BYTES`] are not.
 const MAX_KNOWN_WORDS: usize = 50_000;
 
 /// Takes texts apart, and remembers what became of the words it has seen: texts repeat them, and finding an English stem
@@ -151,7 +152,7 @@ impl Analyzer {
         } else {
             (self.stem(folded).into(), Class::Content)
         };
-        if words.len() < MAX_KNOWN_WORDS {
+        if words.len() < MAX_KNOWN_WORDS && folded.len() <= MAX_STEMMED_BYTES {
             words.insert(folded.into(), term.clone());
         }
         term

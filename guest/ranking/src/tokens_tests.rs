@@ -168,3 +168,12 @@ fn whoever_takes_a_term_may_ask_for_more_terms_at_once() {
     });
     assert_eq!(nested, ["garden", "garden"]);
 }
+
+#[test]
+fn of_words_that_nobody_says_none_is_remembered() {
+    let analyzer = Analyzer::default();
+    for length in [1, MAX_STEMMED_BYTES, MAX_STEMMED_BYTES + 1, 4_000] {
+        analyzer.query_words(&"x".repeat(length));
+    }
+    assert_eq!(analyzer.words.borrow().len(), 2);
+}

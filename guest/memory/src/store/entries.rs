@@ -276,7 +276,7 @@ impl Entries {
             revision,
         };
         self.by_content.insert((content, id));
-        self.live_bytes += place.bytes();
+        self.live_bytes = self.live_bytes.saturating_add(place.bytes());
         self.by_id.insert(entry);
         self.changed.insert(id, Some(save.text));
         Ok(())
@@ -310,7 +310,9 @@ impl Entries {
             self.by_content.remove(&(entry.content, id));
             entry.content = content_hash(&text);
             self.by_content.insert((entry.content, id));
-            self.live_bytes = self.live_bytes - entry.place.bytes() + place.bytes();
+            // A damaged snapshot may have had any number; compaction only goes by it.
+            let others = self.live_bytes.saturating_sub(entry.place.bytes());
+            self.live_bytes = others.saturating_add(place.bytes());
             entry.place = place;
             self.changed.insert(id, Some(text));
         } else {

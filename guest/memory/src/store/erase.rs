@@ -114,7 +114,7 @@ struct Secrets<'a> {
     ids: &'a BTreeSet<u64>,
     /// Runs of `SHARED_BYTES` of the texts.
     runs: HashSet<Vec<u8>>,
-    /// Texts that are shorter than that.
+    /// Texts that are shorter than that, as a member's whole value: a word or two may stand anywhere.
     short: Vec<Vec<u8>>,
 }
 
@@ -126,7 +126,7 @@ impl<'a> Secrets<'a> {
             let json = serde_json::to_string(text).unwrap_or_default();
             let text = unescaped(json.trim_matches('"').as_bytes());
             if text.len() < SHARED_BYTES {
-                short.push(text);
+                short.push([b":\"", text.as_slice(), b"\""].concat());
             } else {
                 runs.extend(text.windows(SHARED_BYTES).map(<[u8]>::to_vec));
             }
@@ -136,9 +136,7 @@ impl<'a> Secrets<'a> {
 
     fn are_in(&self, record: &[u8]) -> bool {
         let bytes = unescaped(&payload(record));
-        let has = |text: &Vec<u8>| {
-            !text.is_empty() && bytes.windows(text.len()).any(|window| window == text)
-        };
+        let has = |value: &Vec<u8>| bytes.windows(value.len()).any(|window| window == value);
         ids_in(&bytes).iter().any(|id| self.ids.contains(id))
             || bytes
                 .windows(SHARED_BYTES)
@@ -169,4 +167,27 @@ fn payload(record: &[u8]) -> Vec<u8> {
         .chunks_exact(2)
         .map_while(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_text_is_looked_for_as_a_whole_value() {
+        let ids = BTreeSet::from([7]);
+        for text in ["text", "of", "id", "a", "", "\"", "tea\n"] {
+            let texts = [text.to_owned()];
+            let secrets = Secrets::of(&ids, &texts);
+            let record = |id: u64, text: &str| {
+                let line =
+                    serde_json::json!({"crc": "0", "save": {"id": format!("m{id}"), "text": text}});
+                let record = serde_json::json!({"generation": "0a1b2c3d4e5f", "offset": 1, "text": line.to_string()});
+                record.to_string().into_bytes()
+            };
+            assert!(secrets.are_in(&record(1, text)), "{text:?}");
+            assert!(secrets.are_in(&record(7, "other")), "{text:?}");
+            assert!(!secrets.are_in(&record(1, "something else")), "{text:?}");
+        }
+    }
 }

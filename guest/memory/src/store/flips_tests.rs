@@ -8,8 +8,10 @@ use fake::{FakeDisk, at, store_on};
 use journal::JOURNAL;
 use set_aside::SET_ASIDE;
 
+use super::checksum::checksum;
+
 use crate::backend::MemoryBackend;
-use crate::security::SaveArgs;
+use crate::security::{SaveArgs, SearchArgs};
 
 /// Id, text, and whether it is forgotten.
 type View = Vec<(u64, String, bool)>;
@@ -174,4 +176,65 @@ fn a_journal_that_is_cut_anywhere_says_what_its_whole_lines_say() {
         cuts += 1;
     }
     eprintln!("{cuts} cuts");
+}
+
+/// Makes the checksums of a snapshot true again: those of its parts, then that of its head (see [`super::index`]).
+fn seal(snapshot: &mut [u8]) {
+    const LENGTHS: usize = 96;
+    const PARTS: usize = 144;
+    let mut start = PARTS;
+    for at in (LENGTHS..PARTS).step_by(16) {
+        let length = u64::from_le_bytes(snapshot[at..at + 8].try_into().unwrap());
+        let end = start + usize::try_from(length).unwrap();
+        let sum = checksum(&snapshot[start..end]);
+        snapshot[at + 8..at + 16].copy_from_slice(&sum.to_le_bytes());
+        start = end;
+    }
+    assert_eq!(start, snapshot.len());
+    let crc = crc32fast::hash(&snapshot[12..PARTS]);
+    snapshot[8..12].copy_from_slice(&crc.to_le_bytes());
+}
+
+/// No checksum tells what was changed on purpose.
+#[test]
+fn a_snapshot_that_was_changed_and_sealed_again_shows_no_text_that_was_not_saved() {
+    let whole = journal();
+    let mut backend = backend_on(&whole);
+    backend.index_from(0);
+    assert!(backend.step(at(9).now(), &mut || false).unwrap());
+    let (journal, index) = (whole.bytes(JOURNAL), whole.bytes(INDEX));
+    let saved = ["zero", "zero again", "one \"1\"\n", "two é", "new"];
+    let mut resealed = index.clone();
+    seal(&mut resealed);
+    assert_eq!(resealed, index);
+    for byte in 144..index.len() {
+        for change in [1, 0x7f, 0x80, 0xff] {
+            let mut index = index.clone();
+            index[byte] ^= change;
+            seal(&mut index);
+            let disk = FakeDisk::default();
+            disk.put(JOURNAL, &journal);
+            disk.put(INDEX, &index);
+            let mut backend = backend_on(&disk);
+            let search = SearchArgs::for_query("zero one two".to_owned());
+            let found = backend.search(&search, &at(100));
+            let hits = found.into_iter().flat_map(|found| found.memories);
+            let shown = hits.map(|hit| hit.text);
+            let page = backend.export(None, 99, true);
+            let listed = page.into_iter().flat_map(|page| page.memories);
+            for text in shown.chain(listed.map(|memory| memory.text)) {
+                assert!(saved.contains(&text.as_str()), "byte {byte}: {text}");
+            }
+            let args = SaveArgs {
+                text: "new".to_owned(),
+                kind: Kind::Episodic,
+                importance: None,
+                tags: vec![],
+            };
+            // A number that was made the last there is leaves none for it.
+            if backend.save(&args, &at(101)).is_ok() {
+                assert!(disk.text(JOURNAL).contains("\"new\""), "byte {byte}");
+            }
+        }
+    }
 }

@@ -162,7 +162,7 @@ impl Head {
 /// Why a snapshot is of no use.
 type Reason = &'static str;
 
-/// Loads the snapshot of a journal that stands at its start. `Ok(None)`: there is none, or none that is of use; the reason
+/// Loads the snapshot of a journal that stands at its start. `None`: there is none, or none that is of use; the reason
 /// is among the warnings.
 pub(super) fn load(
     disk: &dyn Disk,

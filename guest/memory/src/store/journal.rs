@@ -337,11 +337,8 @@ impl Journal {
             return Err(StoreError::Changed);
         }
         self.set_aside.keep(generation, end, &torn);
-        if let Err(error) = self.set_aside.flush(disk) {
-            let reason = explain(&error);
-            self.warnings
-                .push(format!("{SET_ASIDE}: can't be written ({reason})"));
-        }
+        // Until they are there, the journal has the only copy.
+        self.set_aside.flush(disk).map_err(StoreError::Write)?;
         file.set_len(end).map_err(StoreError::Write)?;
         self.warnings.push(format!(
             "{JOURNAL}: {} bytes of an interrupted write were cut off",

@@ -192,6 +192,27 @@ fn an_older_copy_is_noticed_after_whatever_line_was_the_last() {
 }
 
 #[test]
+fn an_interrupted_write_that_cannot_be_set_aside_is_not_cut_off() {
+    let whole = journal();
+    let torn = &whole[..whole.len() - 9];
+    let disk = disk_with(torn);
+    let mut store = store_on(&disk);
+    disk.fail(Faults {
+        refuse: Some(SET_ASIDE),
+        ..Faults::default()
+    });
+    for _ in 0..2 {
+        let error = save(&mut store, "new").unwrap_err();
+        assert!(matches!(error, StoreError::Write(_)), "{error}");
+        assert_eq!(disk.bytes(JOURNAL), torn);
+    }
+    disk.fail(Faults::default());
+    save(&mut store, "new").unwrap();
+    assert_eq!(disk.text(SET_ASIDE).lines().count(), 1);
+    assert!(served(&disk).contains(&"new".to_owned()));
+}
+
+#[test]
 fn damage_is_set_aside_once_however_often_it_is_read() {
     let mut bytes = journal();
     let position = bytes.iter().position(|&byte| byte == b'\n').unwrap() + 40;

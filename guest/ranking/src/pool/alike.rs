@@ -4,7 +4,7 @@
 //! them is most of what a search costs in a small store, and people ask again about what they are at: so what was found is
 //! remembered. What came since is compared when the word is asked for again.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -15,7 +15,8 @@ use crate::recipe::SOFT_FLOOR;
 use crate::scan::Probe;
 use crate::table::DIMENSIONS;
 
-/// So many likenesses are remembered, of all words together: half a megabyte. A word has some hundred.
+/// So many likenesses are remembered, of all words together, a word counted as one: half a megabyte. A word has some
+/// hundred.
 const MAX_REMEMBERED: usize = 64 * 1024;
 
 /// So many rows are compared before their words are looked at.
@@ -44,6 +45,8 @@ pub(super) struct Likenesses {
 #[derive(Default)]
 pub(super) struct Remembered {
     of_word: RefCell<HashMap<Box<str>, Rc<Likenesses>>>,
+    /// The likenesses in there, and one for each word.
+    size: Cell<usize>,
 }
 
 impl Remembered {
@@ -56,11 +59,20 @@ impl Remembered {
         {
             return Rc::clone(known);
         }
-        let found = Rc::new(Likenesses::find(word, known.map(Rc::as_ref), base, tail));
-        let total: usize = of_word.values().map(|known| known.list.len()).sum();
-        if total + found.list.len() > MAX_REMEMBERED {
+        let (row, inverse) = word_row(word);
+        let vector: [f32; DIMENSIONS] = row.map(f32::from);
+        let Some(probe) = Probe::new(&vector).filter(|_| inverse > 0.0) else {
+            // Nor is it remembered: queries have any number of such words.
+            return Rc::default();
+        };
+        let found = Rc::new(Likenesses::find(&probe, known.map(Rc::as_ref), base, tail));
+        let size_of = |likenesses: &Likenesses| likenesses.list.len() + 1;
+        let mut size = self.size.get() - known.map_or(0, |known| size_of(known));
+        if size + size_of(&found) > MAX_REMEMBERED {
             of_word.clear();
+            size = 0;
         }
+        self.size.set(size + size_of(&found));
         of_word.insert(word.into(), Rc::clone(&found));
         found
     }
@@ -68,22 +80,17 @@ impl Remembered {
 
 impl Likenesses {
     /// Goes on from what is known, or from the start.
-    fn find(word: &str, known: Option<&Self>, base: &Base, tail: &Tail) -> Self {
+    fn find(probe: &Probe, known: Option<&Self>, base: &Base, tail: &Tail) -> Self {
         let mut found = Self {
             list: known.map(|known| known.list.clone()).unwrap_or_default(),
             of_tail: tail.word_rows.words.len(),
         };
-        let (row, inverse) = word_row(word);
-        let vector: [f32; DIMENSIONS] = row.map(f32::from);
-        let Some(probe) = Probe::new(&vector).filter(|_| inverse > 0.0) else {
-            return found;
-        };
         if known.is_none() {
-            found.add(&probe, (base.word_rows(), base.rows_of_words()), 0, 0);
+            found.add(probe, (base.word_rows(), base.rows_of_words()), 0, 0);
         }
         let from = known.map_or(0, |known| known.of_tail);
         found.add(
-            &probe,
+            probe,
             (&tail.word_rows, tail.rows_of_words()),
             from,
             base.word_count(),
@@ -117,5 +124,28 @@ impl Likenesses {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_number_of_words_leaves_what_is_remembered_bounded() {
+        let (remembered, base, tail) = (Remembered::default(), Base::default(), Tail::default());
+        for number in 0..100 {
+            remembered.alike(&format!("id{number}"), &base, &tail);
+        }
+        assert_eq!(remembered.of_word.borrow().len(), 0, "nothing is like them");
+        // Any four letters can be taken apart into pieces.
+        for number in 0..MAX_REMEMBERED + 10 {
+            let letter = |place: u32| char::from(b'a' + (number / 26_usize.pow(place) % 26) as u8);
+            let word: String = (0..4).map(letter).collect();
+            remembered.alike(&word, &base, &tail);
+        }
+        let count = remembered.of_word.borrow().len();
+        assert!((1..=MAX_REMEMBERED).contains(&count), "{count}");
+        assert_eq!(remembered.size.get(), count);
     }
 }

@@ -167,7 +167,7 @@ impl Pool {
         let mut reader = Reader::new(&snapshot)?;
         let columns = columns(&mut reader)?;
         let documents = columns.len();
-        let rows = reader.range("vectors", 1, documents * DIMENSIONS)?;
+        let rows = reader.range("vectors", DIMENSIONS, documents)?;
         let sessions = names(reader.strings("sessions")?);
         let labels = names(reader.strings("labels")?);
         let known = |ids: &[u32], names: &Names| {
@@ -250,7 +250,7 @@ fn words(reader: &mut Reader<'_>) -> Result<Base, SnapshotError> {
         inverses: reader.inverses("lengths of words' vectors", rows)?,
         words: with_rows,
     };
-    let rows_of_words = reader.range("words' vectors", 1, rows * DIMENSIONS)?;
+    let rows_of_words = reader.range("words' vectors", DIMENSIONS, rows)?;
     let posting_ends = reader.ends("ends of postings", count, None)?;
     let postings = reader.range("postings", 1, total(&posting_ends))?;
     Ok(Base {

@@ -11,6 +11,10 @@ use crate::scan::{self, Probe};
 /// No embedder has more dimensions, and a dot product of so many stays in its bounds.
 const MAX_DIMENSIONS: usize = scan::MAX_DIMENSIONS;
 
+/// The vectors of so many embedders are kept: of the one that is used, and of the one before, which who only tried another
+/// goes back to. A hundred thousand vectors are a hundred megabytes and more.
+pub(super) const MAX_EMBEDDERS: usize = 2;
+
 /// The vectors of one embedder.
 pub(super) struct External {
     name: String,
@@ -121,6 +125,11 @@ impl External {
         documents: usize,
     ) -> Result<Vec<Self>, SnapshotError> {
         let names = reader.strings("embedders")?;
+        if names.len() > MAX_EMBEDDERS {
+            return Err(SnapshotError::Damaged {
+                section: "embedders",
+            });
+        }
         let sizes = reader.u32s("dimensions", names.len())?;
         let mut spaces: Vec<Self> = Vec::with_capacity(names.len());
         for (name, dimensions) in names.iter().zip(sizes) {

@@ -21,21 +21,31 @@ const MIN_CANDIDATE_LETTERS: usize = 3;
 /// Longer words are data, and comparing them takes the square of their length.
 const MAX_LETTERS: usize = 40;
 
+/// So many words of a query are looked up, the first ones: each is compared with every word of the store. Who asks a
+/// question mistypes fewer, and a page that was pasted in has words enough that are right.
+const MAX_LOOKED_UP: usize = 8;
+
 impl Pool {
     /// Replaces mistyped words. Returns each with what it was taken for.
     pub(super) fn correct(&self, words: &mut [QueryWord]) -> Vec<(String, String)> {
+        let unknown = words
+            .iter_mut()
+            .filter_map(|word| Some((self.unknown(word)?, word)));
         let mut corrections = Vec::new();
-        for word in words {
-            if let Some((meant, term)) = self.meant(word) {
+        for (typed, word) in unknown.take(MAX_LOOKED_UP) {
+            if let Some(meant) = self.nearest(&typed)
+                && let Some(known) = self.analyzer.query_words(&meant).pop()
+            {
+                word.term = known.term;
                 let typed = std::mem::replace(&mut word.word, meant.clone());
-                word.term = term;
                 corrections.push((typed, meant));
             }
         }
         corrections
     }
 
-    fn meant(&self, word: &QueryWord) -> Option<(String, String)> {
+    /// A word that may be mistyped.
+    fn unknown(&self, word: &QueryWord) -> Option<Typed> {
         let letters: Vec<char> = word.word.chars().collect();
         let plain = word.class == Class::Content
             && letters.iter().all(|letter| letter.is_alphabetic())
@@ -52,14 +62,10 @@ impl Pool {
         } else {
             2
         };
-        let typed = Typed {
+        Some(Typed {
             seen: letters_seen(&word.word),
             letters,
             allowed,
-        };
-        self.nearest(&typed).and_then(|meant| {
-            let term = self.analyzer.query_words(&meant).pop()?.term;
-            Some((meant, term))
         })
     }
 
@@ -185,6 +191,19 @@ mod tests {
     fn edits(one: &str, other: &str) -> Option<usize> {
         let chars = |text: &str| text.chars().collect::<Vec<_>>();
         distance(&chars(one), &chars(other), 2)
+    }
+
+    #[test]
+    fn of_a_page_of_unknown_words_only_some_are_looked_up() {
+        let mut pool = Pool::default();
+        pool.insert(0, &"kitchengarden".into());
+        let page: Vec<String> = ('a'..='z')
+            .map(|end| format!("kitchengarde{end}"))
+            .collect();
+        let mut words = pool.analyzer.query_words(&page.join(" "));
+        words.retain(|word| word.word != "kitchengarden");
+        assert!(words.len() > 2 * MAX_LOOKED_UP);
+        assert_eq!(pool.correct(&mut words).len(), MAX_LOOKED_UP);
     }
 
     #[test]

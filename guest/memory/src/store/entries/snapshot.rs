@@ -17,9 +17,10 @@ use jiff::Timestamp;
 use super::super::bytes::{In, Out};
 use super::super::entry::{Entry, Place};
 use super::super::index::Derived;
+use super::super::line::MAX_LINE_BYTES;
 use super::book::Book;
 use super::{Entries, Revisions};
-use crate::config::{DEFAULT_IMPORTANCE, Kind};
+use crate::config::{DEFAULT_IMPORTANCE, Kind, MAX_IMPORTANCE, MIN_IMPORTANCE};
 
 /// The lowest two bits of the signs are the kind.
 const KIND: u8 = 0b11;
@@ -211,7 +212,11 @@ fn decode_entry(bytes: &mut In<'_>, sessions: &[Rc<str>]) -> Option<Entry> {
     let id = bytes.number()?;
     let place = Place {
         offset: bytes.number()?,
-        length: bytes.number()?.try_into().ok()?,
+        length: bytes
+            .number()?
+            .try_into()
+            .ok()
+            .filter(|length| *length as usize <= MAX_LINE_BYTES)?,
         crc,
     };
     let created = bytes.signed()?;
@@ -234,7 +239,9 @@ fn decode_entry(bytes: &mut In<'_>, sessions: &[Rc<str>]) -> Option<Entry> {
         revision: bytes.number()?,
     };
     if has(HAS_IMPORTANCE) {
-        entry.importance = f64::from_bits(bytes.eight()?);
+        let importance = f64::from_bits(bytes.eight()?);
+        let is_in_range = (MIN_IMPORTANCE..=MAX_IMPORTANCE).contains(&importance);
+        entry.importance = is_in_range.then_some(importance)?;
     }
     if has(HAS_SESSION) {
         let session = usize::try_from(bytes.number()?).ok()?;
