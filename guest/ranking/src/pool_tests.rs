@@ -83,6 +83,19 @@ fn identifiers_that_look_alike_are_not_taken_for_each_other() {
 }
 
 #[test]
+fn a_text_that_alone_has_an_identifier_comes_before_all_that_are_like_it() {
+    let long = format!("text 33 word33\n{}", "harbour violet engine ".repeat(20));
+    let mut texts = vec![long];
+    texts.extend((100..900).map(|at| format!("text {at} word{at}")));
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let pool = pool(&texts);
+    for query in ["word33", "which is word33?", "33"] {
+        let found = pool.search(&query.into(), &Recipe::FULL, 1, |_| true);
+        assert_eq!(docs(&found), [0], "{query}");
+    }
+}
+
+#[test]
 fn a_like_word_counts_when_the_word_itself_is_missing() {
     let pool = pool(&[
         "my dog is brown",

@@ -15,7 +15,7 @@ use crate::recipe::{
 };
 use crate::scan::{self, Probe};
 use crate::table::{self, DIMENSIONS};
-use crate::tokens::{Class, QueryWord};
+use crate::tokens::{self, Class, QueryWord};
 
 /// Without a word in common, with no neighbour that has one, and less like the query than this, a document is no hit. The
 /// built-in embedding finds a cosine of .34 between things that have nothing to do with each other.
@@ -98,6 +98,9 @@ impl Pool {
                 external::fill_unknown(&mut cosines, &self.sittings.order);
                 cosines
             });
+        }
+        if is_of_names(query.text) {
+            return Vec::new();
         }
         let mut sum = [0.0; DIMENSIONS];
         if recipe.query_idf {
@@ -330,6 +333,17 @@ impl PartialEq for Ranked {
 }
 
 impl Eq for Ranked {}
+
+/// Whether a query asks for identifiers or numbers alone: `ORD-7731`, `which is word854?`. The built-in embedding spells them
+/// from pieces that have nothing to do with what they name, and what is like that would come before what says them.
+fn is_of_names(query: &str) -> bool {
+    let words = query.split(|letter: char| letter.is_whitespace() || letter == '?');
+    let mut contents = words
+        .filter(|word| !word.is_empty() && !tokens::is_stop_word(&word.to_lowercase()))
+        .peekable();
+    let has_digit = |word: &str| word.chars().any(|letter| letter.is_ascii_digit());
+    contents.peek().is_some() && contents.all(has_digit)
+}
 
 /// What coverage says. A model that understands more than words may find what shares none with the query, and no floor is
 /// known for its cosines, so with one nothing is ruled out.
